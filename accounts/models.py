@@ -6,6 +6,8 @@ A user is never deleted, only deactivated: what a person has spent stays on the 
 from django.contrib.auth.models import AbstractUser
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Lower
 
 
 class Role(models.TextChoices):
@@ -20,6 +22,12 @@ class User(AbstractUser):
     """One person who signs in."""
 
     roles = ArrayField(models.CharField(max_length=8, choices=Role.choices), default=list, blank=True)
+
+    class Meta(AbstractUser.Meta):
+        constraints = [
+            models.UniqueConstraint(Lower("username"), name="username_once_in_any_case"),
+            models.CheckConstraint(condition=Q(roles__contained_by=["analyst", "curator", "auditor"]), name="roles_known"),
+        ]
 
     def has_role(self, role: str) -> bool:
         """Say whether this person holds `role` anywhere on the site."""
@@ -39,4 +47,5 @@ class Membership(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["contract", "user", "role"], name="membership_once_per_role"),
+            models.CheckConstraint(condition=Q(role__in=["analyst", "curator", "auditor"]), name="membership_role_known"),
         ]

@@ -1,12 +1,13 @@
 """Rows: they hold data and arithmetic limits; rules of meaning live in `curator.mechanism`, order of events in `curator.services`."""
 
-from curator.models.contracts import Allotment, AnalystBudget, BudgetRequest, Contract
+from curator.models.contracts import Allotment, AnalystBudget, BudgetRequest, Contract, TotalRaise
 from curator.models.datasets import Dataset, DatasetVersion, Upload
+from curator.models.notices import Notice
 from curator.models.queries import Answer, Decision, Query, QueryBin
 from curator.models.record import AuditEvent, AuditHead, LedgerEntry
 from curator.models.releases import Descriptor, Diagnostic, Release, Support
 
 __all__ = [
-    "Allotment", "AnalystBudget", "Answer", "AuditEvent", "AuditHead", "BudgetRequest", "Contract", "Dataset",
-    "DatasetVersion", "Decision", "Descriptor", "Diagnostic", "LedgerEntry", "Query", "QueryBin", "Release", "Support", "Upload",
+    "Allotment", "AnalystBudget", "Answer", "AuditEvent", "AuditHead", "BudgetRequest", "Contract", "Dataset", "DatasetVersion", "Decision", "Descriptor",
+    "Diagnostic", "LedgerEntry", "Notice", "Query", "QueryBin", "Release", "Support", "TotalRaise", "Upload",
 ]  # fmt: skip

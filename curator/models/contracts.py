@@ -37,8 +37,8 @@ class Contract(models.Model):
     delta = models.DecimalField(max_digits=20, decimal_places=19, default="0.000001")  # for the epsilon shown, nothing else
     ends_on = models.DateField(null=True, blank=True)  # through the end of that day, UTC
     k = models.PositiveIntegerField(default=1)
-    spent_bound = models.BigIntegerField(default=0)  # the `ans` account, computed in one place: services.accounts_of_contract
-    spent_method = models.CharField(max_length=20, default="sum")
+    spent_bound = models.BigIntegerField(default=0)  # what the `ans` account has spent, by `spent_method`; CHECK stands on it
+    spent_method = models.CharField(max_length=20, default="sum")  # how the bound is computed: "sum" of the ledger's loads
     est_spent = models.BigIntegerField(default=0)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -55,6 +55,9 @@ class Contract(models.Model):
             models.CheckConstraint(condition=Q(kappa__gte=0, alpha__gte=0, beta__gte=0), name="contract_weights_not_negative"),
             models.CheckConstraint(condition=Q(query_cap__isnull=True) | Q(query_cap__gte=0), name="contract_cap_not_negative"),
             models.CheckConstraint(condition=Q(k__gte=1), name="contract_k_positive"),
+            models.CheckConstraint(condition=Q(rho_d__gte=1), name="contract_diagnostic_costs_something"),
+            models.CheckConstraint(condition=Q(delta__gt=0, delta__lt=1), name="contract_delta_range"),
+            models.CheckConstraint(condition=Q(state__in=["draft", "open", "frozen", "closed"]), name="contract_state_known"),
         ]
 
 
@@ -113,9 +116,47 @@ class BudgetRequest(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(amount__gt=0), name="request_amount_positive"),
             models.CheckConstraint(
-                condition=Q(granted__isnull=True) | Q(granted__gte=0, granted__lte=F("amount")), name="request_granted_within"
+                condition=Q(granted__isnull=True) | Q(granted__gt=0, granted__lte=F("amount")), name="request_granted_within"
+            ),
+            models.CheckConstraint(
+                condition=Q(state="open", decided_by__isnull=True, decided_at__isnull=True, granted__isnull=True)
+                | Q(state="approved", decided_by__isnull=False, decided_at__isnull=False, granted__isnull=False)
+                | (Q(state="rejected", decided_by__isnull=False, decided_at__isnull=False, granted__isnull=True) & ~Q(note="")),
+                name="request_state_and_decision_agree",
             ),
             models.CheckConstraint(
                 condition=Q(decided_by__isnull=True) | ~Q(decided_by=F("analyst")), name="request_not_decided_by_asker"
+            ),
+        ]
+
+
+class TotalRaise(models.Model):
+    """A curator wants the contract's total at `rho_total`; with two curators the other one decides, once."""
+
+    class State(models.TextChoices):
+        OPEN = "open"
+        APPLIED = "applied"
+        REJECTED = "rejected"
+
+    uid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
+    contract = models.ForeignKey(Contract, on_delete=models.PROTECT, related_name="raises")
+    before = models.BigIntegerField()  # the total it was proposed from: applied only while that still stands
+    rho_total = models.BigIntegerField()
+    reason = models.TextField()
+    proposed_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    state = models.CharField(max_length=8, choices=State.choices, default=State.OPEN)
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
+    decided_at = models.DateTimeField(null=True, blank=True)
+    note = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(rho_total__gt=F("before")), name="raise_goes_up"),
+            models.UniqueConstraint(fields=["contract"], condition=Q(state="open"), name="one_open_raise_per_contract"),
+            models.CheckConstraint(
+                condition=Q(state="open", decided_by__isnull=True, decided_at__isnull=True)
+                | Q(state__in=["applied", "rejected"], decided_by__isnull=False, decided_at__isnull=False),
+                name="raise_state_and_decision_agree",
             ),
         ]

@@ -8,7 +8,7 @@ import uuid
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 
 class Query(models.Model):
@@ -49,6 +49,10 @@ class Query(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["contract", "analyst", "key", "position"], name="query_once_per_key"),
+            models.CheckConstraint(
+                condition=Q(state__in=["waiting", "answered", "partial", "declined", "failed", "cancelled"]),
+                name="query_state_known",
+            ),
         ]
         indexes = [
             models.Index(fields=["contract", "id"], name="query_waiting", condition=Q(state="waiting")),
@@ -94,6 +98,12 @@ class Decision(models.Model):
     head = models.CharField(max_length=64)  # receipt: the chain's head after that event
     decided_at = models.DateTimeField()
 
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(load__gte=0, quota__gte=0, available__gte=0), name="decision_not_negative"),
+            models.CheckConstraint(condition=Q(spent_after=F("spent_before") + F("load")), name="decision_adds_up"),
+        ]
+
 
 class Answer(models.Model):
     """The fused value of one bin, or what is known of it; numbers as asked, held, drawn and reached."""
@@ -113,4 +123,8 @@ class Answer(models.Model):
     certificate = models.JSONField(default=list)  # [[release uid, rho units], …]: weights are rho / rho_eff
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["query", "position"], name="answer_position_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["query", "position"], name="answer_position_once"),
+            models.CheckConstraint(condition=Q(rho_hist__gte=0, rho_new__gte=0), name="answer_not_negative"),
+            models.CheckConstraint(condition=Q(rho_eff=F("rho_hist") + F("rho_new")), name="answer_adds_up"),
+        ]

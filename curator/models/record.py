@@ -24,7 +24,8 @@ class LedgerEntry(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=Q(load__gt=0, quota__gte=0), name="entry_not_negative"),
+            models.CheckConstraint(condition=Q(account__in=["ans", "est"]), name="entry_account_known"),
+            models.CheckConstraint(condition=Q(load__gt=0, quota__gte=0, balance_before__gte=0), name="entry_not_negative"),
             models.CheckConstraint(condition=Q(balance_after=F("balance_before") + F("load")), name="entry_adds_up"),
             models.UniqueConstraint(fields=["query"], condition=Q(account="ans"), name="one_charge_per_query"),
         ]

@@ -1,7 +1,8 @@
-"""Descriptors (what a count means), releases (one noisy output each) and what is held of each descriptor.
+"""Descriptors (what a count means), releases (one noisy output each) and what a contract holds of each descriptor.
 
-`Release` and `Descriptor` are insert-only. A release keeps the whole region, not only its digest, so that credit between
-different regions can be computed from the record alone.
+`Release`, `Descriptor` and `Diagnostic` are insert-only. A release keeps the whole region, not only its digest, so that credit
+between different regions can be computed from the record alone. What is held counts within one contract: two contracts over
+the same version share descriptors but never credit each other, or what one's analysts see would exceed its `rho_total`.
 """
 
 import uuid
@@ -21,15 +22,19 @@ class Descriptor(models.Model):
 
 
 class Support(models.Model):
-    """O(1) fusion state of a descriptor: rho_hist = sum rho_j, weighted_sum = sum rho_j * y_j over its `ans` releases."""
+    """O(1) fusion state: rho_hist = sum rho_j, weighted_sum = sum rho_j * y_j over one contract's `ans` releases of a descriptor."""
 
-    descriptor = models.OneToOneField(Descriptor, on_delete=models.PROTECT, primary_key=True, related_name="support")
+    contract = models.ForeignKey("curator.Contract", on_delete=models.PROTECT, related_name="supports")
+    descriptor = models.ForeignKey(Descriptor, on_delete=models.PROTECT, related_name="supports")
     rho_hist = models.BigIntegerField(default=0)
     weighted_sum = models.DecimalField(max_digits=60, decimal_places=0, default=0)
     releases = models.PositiveIntegerField(default=0)
 
     class Meta:
-        constraints = [models.CheckConstraint(condition=Q(rho_hist__gte=0), name="support_not_negative")]
+        constraints = [
+            models.UniqueConstraint(fields=["contract", "descriptor"], name="support_once_per_contract"),
+            models.CheckConstraint(condition=Q(rho_hist__gte=0), name="support_not_negative"),
+        ]
 
 
 class Release(models.Model):
@@ -53,12 +58,19 @@ class Release(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = [models.CheckConstraint(condition=Q(rho__gte=1), name="release_costs_something")]
+        constraints = [
+            models.CheckConstraint(condition=Q(rho__gte=1), name="release_costs_something"),
+            models.CheckConstraint(condition=Q(account__in=["ans", "est"]), name="release_account_known"),
+        ]
         indexes = [models.Index(fields=["contract", "id"], name="release_transcript")]
 
 
 class Diagnostic(models.Model):
-    """Insert-only: the one diagnostic of a descriptor, kept and reused, never redrawn, never fused into an answer."""
+    """The one diagnostic of a descriptor in a contract: kept and reused, never redrawn, never fused into an answer."""
 
-    descriptor = models.OneToOneField(Descriptor, on_delete=models.PROTECT, primary_key=True, related_name="diagnostic")
+    contract = models.ForeignKey("curator.Contract", on_delete=models.PROTECT, related_name="diagnostics")
+    descriptor = models.ForeignKey(Descriptor, on_delete=models.PROTECT, related_name="diagnostics")
     release = models.OneToOneField(Release, on_delete=models.PROTECT, related_name="diagnostic")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["contract", "descriptor"], name="diagnostic_once_per_contract")]

@@ -1,0 +1,31 @@
+"""Notices: what a person should see on their next page, and by e-mail where they have an address.
+
+A notice points at rows and carries no text of its own: names and values are read, with the reader's rights, when it is shown.
+"""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+
+class Notice(models.Model):
+    """One thing that happened which concerns `user`."""
+
+    class Kind(models.TextChoices):
+        ANSWER = "answer", "An answer is ready"
+        REQUEST = "request", "A budget request waits for a decision"
+        DECISION = "decision", "A budget request was decided"
+        RAISE = "raise", "A raise of a contract waits for a second curator"
+        MEMBER = "member", "You were added to a contract"
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="notices")
+    kind = models.CharField(max_length=8, choices=Kind.choices)
+    contract = models.ForeignKey("curator.Contract", on_delete=models.PROTECT, related_name="+")
+    query = models.ForeignKey("curator.Query", on_delete=models.PROTECT, null=True, related_name="+")
+    request = models.ForeignKey("curator.BudgetRequest", on_delete=models.PROTECT, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    seen_at = models.DateTimeField(null=True, blank=True)
+    mailed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "-id"], name="notice_unseen", condition=Q(seen_at__isnull=True))]
