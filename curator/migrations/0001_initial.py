@@ -2,6 +2,8 @@
 
 import django.db.models.deletion
 import django.db.models.expressions
+import django.db.models.functions.math
+import django.db.models.expressions
 import uuid
 from django.conf import settings
 from django.db import migrations, models
@@ -529,5 +531,9 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='totalraise',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('decided_at__isnull', True), ('decided_by__isnull', True), ('state', 'open')), models.Q(('decided_at__isnull', False), ('decided_by__isnull', False), ('state__in', ['applied', 'rejected'])), _connector='OR'), name='raise_state_and_decision_agree'),
+        ),
+        migrations.AddConstraint(
+            model_name='contract',
+            constraint=models.CheckConstraint(condition=models.Q(('rho_est', django.db.models.functions.math.Floor(django.db.models.expressions.CombinedExpression(models.F('xi'), '*', models.F('rho_total'))))), name='contract_split_by_xi'),
         ),
     ]

@@ -9,6 +9,7 @@ import uuid
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Floor
 
 
 class Contract(models.Model):
@@ -49,6 +50,7 @@ class Contract(models.Model):
             models.CheckConstraint(condition=Q(rho_total__gte=0), name="contract_total_not_negative"),
             models.CheckConstraint(condition=Q(rho_est__gte=0, rho_ans__gte=0), name="contract_parts_not_negative"),
             models.CheckConstraint(condition=Q(rho_total=F("rho_est") + F("rho_ans")), name="contract_parts_add_up"),
+            models.CheckConstraint(condition=Q(rho_est=Floor(F("xi") * F("rho_total"))), name="contract_split_by_xi"),
             models.CheckConstraint(condition=Q(spent_bound__gte=0, spent_bound__lte=F("rho_ans")), name="contract_ans_within"),
             models.CheckConstraint(condition=Q(est_spent__gte=0, est_spent__lte=F("rho_est")), name="contract_est_within"),
             models.CheckConstraint(condition=Q(xi__gte=0, xi__lt=1), name="contract_xi_range"),
