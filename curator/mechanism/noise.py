@@ -7,6 +7,7 @@ than the one that built it. Nothing after the draw can fail because of its value
 
 import operator
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -35,7 +36,7 @@ class ExactCount:
         self.__hidden = hidden
 
     def _reveal(self) -> int:
-        """For `release` alone."""
+        """For `release_all` alone."""
         return self.__hidden
 
     def __repr__(self) -> str:
@@ -60,8 +61,13 @@ class Draw:
 
 
 def measurement(scale: float) -> dp.Measurement:
-    """A fresh discrete Gaussian of sensitivity 1 on counts of 64 bits, for this process only."""
-    return dp.m.make_gaussian(dp.atom_domain(T="i64"), dp.absolute_distance(T="i64"), scale=scale)
+    """A fresh discrete Gaussian on vectors of 64-bit counts, for this process only.
+
+    The noise of each element is independent. Its price is that of one count that a person can move by 1; over disjoint bins,
+    which a person can move only one each of their k records, it is the controller's C that adds the elements up.
+    """
+    counts = dp.vector_domain(dp.atom_domain(T="i64"))
+    return dp.m.make_gaussian(counts, dp.l2_distance(T="i64"), scale=scale)
 
 
 @lru_cache(maxsize=256)
@@ -80,9 +86,9 @@ def scale_for(rho: Units) -> float:
     if rho < 1:
         raise ValueError("noise costs at least one unit")
     allowed = Fraction(rho, UNITS_PER_RHO)
-    scale = sqrt(UNITS_PER_RHO / (2 * rho))
-    while 2 * Fraction(scale) ** 2 * allowed > 1:
-        scale = nextafter(scale, 0.0)
+    scale = nextafter(sqrt(UNITS_PER_RHO / (2 * rho)), 0.0)
+    while 2 * Fraction(scale) ** 2 * allowed < 1:  # dearer even in exact arithmetic: no need to ask OpenDP, which rounds up
+        scale = nextafter(scale, inf)
     while cost(scale) > allowed:
         scale = nextafter(scale, inf)
     return scale
@@ -90,5 +96,17 @@ def scale_for(rho: Units) -> float:
 
 def release(count: ExactCount, rho: Units) -> Draw:
     """One noisy value of `count` for `rho` units. Never clipped: it may be negative."""
-    scale = scale_for(rho)
-    return Draw(int(_measurement(scale, os.getpid())(count._reveal())), repr(scale))
+    return release_all([count], [rho])[0]
+
+
+def release_all(counts: Sequence[ExactCount], amounts: Sequence[Units]) -> list[Draw]:
+    """One noisy value of each count, for its own amount of units (each >= 1); equal amounts are drawn in one go, ten times faster."""
+    places: dict[Units, list[int]] = {}
+    for place, (_, rho) in enumerate(zip(counts, amounts, strict=True)):
+        places.setdefault(rho, []).append(place)
+    draws: dict[int, Draw] = {}
+    for rho, group in places.items():
+        scale = scale_for(rho)
+        values = _measurement(scale, os.getpid())([counts[place]._reveal() for place in group])
+        draws.update((place, Draw(int(value), repr(scale))) for place, value in zip(group, values, strict=True))
+    return [draws[place] for place in range(len(counts))]
