@@ -1,0 +1,26 @@
+"""`manage.py setup_database`: bring the database to the present; safe to repeat."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from rdp_site.environment import ensure_secrets, private_folder
+from rdp_site.grants import UnlistedTable
+from rdp_site.installation import CannotInstall, install
+
+
+class Command(BaseCommand):
+    """Migrate as the owner, install the queue as the application role, apply the table of rights."""
+
+    help = "Migrate the database as its owner and give the application role its rights (repeatable)."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Run the installation; a database that is not as needed is an error of one sentence."""
+        ensure_secrets()
+        private_folder(settings.VERSIONS_DIR)
+        private_folder(settings.UPLOADS_DIR)
+        try:
+            install(verbosity=options["verbosity"])
+        except (CannotInstall, UnlistedTable) as error:
+            raise CommandError(str(error)) from error

@@ -1,0 +1,114 @@
+"""What the application role may do with each table: one table of rights, applied by set-up after every migration.
+
+A table without a line here stops set-up: rights are decided, never inherited. Nothing of the record can be deleted or emptied by
+the running product; the columns listed are the only ones it may change. (Identity columns need no right on a sequence.)
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import psycopg
+from psycopg import sql
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """Rights on one table; `update` names columns ("*": every column)."""
+
+    insert: bool = False
+    delete: bool = False
+    update: tuple[str, ...] = ()
+
+
+READ = Rights()
+INSERT_ONLY = Rights(insert=True)
+GROWING = Rights(insert=True, update=("*",))
+FREE = Rights(insert=True, update=("*",), delete=True)
+
+
+def _changing(columns: str) -> Rights:
+    return Rights(insert=True, update=tuple(columns.split()))
+
+
+RIGHTS: dict[str, Rights] = {
+    # The record: written once
+    "curator_allotment": INSERT_ONLY,
+    "curator_answer": INSERT_ONLY,
+    "curator_auditevent": INSERT_ONLY,
+    "curator_datasetversion": INSERT_ONLY,
+    "curator_decision": INSERT_ONLY,
+    "curator_descriptor": INSERT_ONLY,
+    "curator_diagnostic": INSERT_ONLY,
+    "curator_ledgerentry": INSERT_ONLY,
+    "curator_querybin": INSERT_ONLY,
+    "curator_release": INSERT_ONLY,
+    # Rows with a life of their own, in these columns only
+    "curator_analystbudget": _changing("allotment spent est_spent"),
+    "curator_audithead": _changing("seq head"),
+    "curator_budgetrequest": _changing("state granted note decided_by_id decided_at"),
+    "curator_contract": _changing(
+        "version_id name state rho_total rho_est rho_ans xi kappa alpha beta rho_d query_cap delta ends_on k "
+        "spent_bound spent_method est_spent opened_at"
+    ),
+    "curator_dataset": _changing("name description source"),
+    "curator_notice": _changing("seen_at mailed_at"),
+    "curator_query": _changing("state attempts claimed_at finished_at failure"),
+    "curator_support": _changing("rho_hist weighted_sum releases"),
+    "curator_totalraise": _changing("state note decided_by_id decided_at"),
+    "curator_upload": _changing("state code detail version_id"),
+    # People: deactivated, never deleted
+    "accounts_user": GROWING,
+    "accounts_membership": _changing("active"),
+    # Django's own
+    "accounts_user_groups": READ,
+    "accounts_user_user_permissions": READ,
+    "auth_group": READ,
+    "auth_group_permissions": READ,
+    "auth_permission": READ,
+    "django_content_type": READ,
+    "django_migrations": READ,
+    "django_session": FREE,
+    "axes_accessattempt": FREE,
+    "axes_accessattemptexpiration": FREE,
+    "axes_accessfailurelog": FREE,
+    "axes_accesslog": FREE,
+}
+
+
+class UnlistedTable(Exception):
+    """A table has no line in RIGHTS."""
+
+
+def apply(connection: psycopg.Connection, role: str) -> None:
+    """Give `role` exactly the rights of the table, as the tables' owner; repeatable, takes back what was given otherwise."""
+    tables = {row[0] for row in connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")}
+    unlisted = sorted(tables - set(RIGHTS))
+    if unlisted:
+        raise UnlistedTable(f"No rights are written down for {', '.join(unlisted)}: add a line to rdp_site/grants.py.")
+    who = sql.Identifier(role)
+    connection.execute(sql.SQL("REVOKE ALL ON SCHEMA public FROM PUBLIC"))
+    connection.execute(sql.SQL("GRANT USAGE ON SCHEMA public TO {}").format(who))
+    connection.execute(sql.SQL("REVOKE ALL ON ALL TABLES IN SCHEMA public FROM PUBLIC, {}").format(who))
+    connection.execute(sql.SQL("REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM PUBLIC, {}").format(who))
+    for table in sorted(tables):
+        for right in _rights(RIGHTS[table]):
+            connection.execute(sql.SQL("GRANT {} ON {} TO {}").format(right, sql.Identifier("public", table), who))
+
+
+def apply_to_database(connection: psycopg.Connection, database: str, role: str) -> None:
+    """Let nobody but `role` (and the owner) connect; these rights do not travel with a copy of a database."""
+    name = sql.Identifier(database)
+    connection.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(name))
+    connection.execute(sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(name, sql.Identifier(role)))
+
+
+def _rights(rights: Rights) -> Iterable[sql.Composable]:
+    yield sql.SQL("SELECT")
+    if rights.insert:
+        yield sql.SQL("INSERT")
+    if rights.delete:
+        yield sql.SQL("DELETE")
+    if rights.update == ("*",):
+        yield sql.SQL("UPDATE")
+    elif rights.update:
+        yield sql.SQL("UPDATE ({})").format(sql.SQL(", ").join(map(sql.Identifier, rights.update)))

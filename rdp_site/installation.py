@@ -1,0 +1,61 @@
+"""Bring a database to the present: migrations as the owner, the message queue as the application role, then the rights.
+
+Everything here is repeatable. On a PostgreSQL of your own both roles and the database (owned by the owner role) exist beforehand.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+from django.core.management import call_command
+from django.db import connections
+from pgmq.install import install_pgmq_from_sql
+from psycopg import sql
+
+from rdp_site import grants
+
+
+class CannotInstall(Exception):
+    """The database is not as set-up needs it; the text says what to change."""
+
+
+def install(*, verbosity: int = 1) -> None:
+    """Migrate the database that the aliases "owner" and "default" point at, install the queue, apply the rights."""
+    if "owner" not in connections:
+        raise CannotInstall("Set DATABASE_OWNER_URL: migrations run as the owner of the database, not as DATABASE_URL's role.")
+    call_command("migrate", database="owner", interactive=False, verbosity=verbosity)
+    role = connections["default"].settings_dict["USER"]
+    with _raw("owner") as owner:
+        database = owner.info.dbname
+        if role == owner.info.user:
+            raise CannotInstall("DATABASE_URL and DATABASE_OWNER_URL name the same role: the running product must not own its record.")
+        grants.apply_to_database(owner, database, role)
+        grants.apply(owner, role)
+        _install_queue(owner, database, role)
+
+
+def _install_queue(owner: psycopg.Connection, database: str, role: str) -> None:
+    """The queue's client makes and drops tables, so its role owns that schema; it gets the right to make one for a moment only."""
+    if owner.execute("SELECT 1 FROM pg_namespace WHERE nspname = 'pgmq'").fetchone():
+        return
+    names = {"database": sql.Identifier(database), "role": sql.Identifier(role)}
+    owner.execute(sql.SQL("GRANT CREATE ON DATABASE {database} TO {role}").format(**names))
+    try:
+        with _raw("default") as application:
+            application.autocommit = False
+            install_pgmq_from_sql(conn=application)
+            application.commit()
+            application.autocommit = True
+    finally:
+        owner.execute(sql.SQL("REVOKE CREATE ON DATABASE {database} FROM {role}").format(**names))
+
+
+@contextmanager
+def _raw(alias: str) -> Iterator[psycopg.Connection]:
+    """The driver's own connection, in autocommit, closed afterwards."""
+    wrapper = connections[alias]
+    wrapper.ensure_connection()
+    try:
+        yield wrapper.connection
+    finally:
+        wrapper.close()

@@ -1,0 +1,25 @@
+"""Fixtures shared by all tests. Those that touch PostgreSQL commit for real: every test has a database of its own."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import django
+from django.conf import settings
+
+# Before anything reads the settings: tests never see the checkout's own var/.
+_TEMPORARY = Path(tempfile.mkdtemp(prefix="rdp-tests-"))
+_TEMPORARY.chmod(0o711)  # run by root, the embedded server's account has to walk through
+os.environ["RDP_VAR"] = str(_TEMPORARY / "var")
+os.environ["RDP_TESTING"] = "1"
+os.environ["DJANGO_SETTINGS_MODULE"] = "rdp_site.settings"
+django.setup()
+assert settings.TESTING, "the settings were read before the tests could say where their files go: unset DJANGO_SETTINGS_MODULE"
+
+pytest_plugins = ["tests.fixtures.database", "tests.fixtures.worker", "tests.fixtures.browser"]
+
+
+def pytest_unconfigure() -> None:
+    """Remove what the session has written."""
+    shutil.rmtree(_TEMPORARY, ignore_errors=True)

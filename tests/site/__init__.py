@@ -1,0 +1,1 @@
+"""The ground: settings, database, processes."""
