@@ -59,7 +59,7 @@ END $$;
 CREATE FUNCTION guard_contract_state() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF OLD.state <> NEW.state AND (OLD.state || ' ' || NEW.state) NOT IN
-        ('draft open', 'open frozen', 'frozen open', 'open closed', 'frozen closed') THEN
+        ('draft open', 'draft closed', 'open frozen', 'frozen open', 'open closed', 'frozen closed') THEN
         RAISE EXCEPTION 'a % contract does not become %', OLD.state, NEW.state USING ERRCODE = 'restrict_violation';
     END IF;
     IF NEW.state <> 'open' AND (NEW.spent_bound <> OLD.spent_bound OR NEW.est_spent <> OLD.est_spent) THEN
@@ -103,7 +103,8 @@ def _arguments(words: str) -> str:
 
 def _trigger(name: str, when: str, table: str, function: str, words: str = "", level: str = "ROW", only: str = "") -> str:
     condition = f" WHEN ({only})" if only else ""
-    return f"CREATE TRIGGER {name} BEFORE {when} ON curator_{table} FOR EACH {level}{condition} EXECUTE FUNCTION {function}({words});"
+    made = f"CREATE TRIGGER {name} BEFORE {when} ON curator_{table} FOR EACH {level}{condition}"
+    return f"{made} EXECUTE FUNCTION {function}({words});"
 
 
 def _triggers() -> list[str]:
@@ -112,10 +113,13 @@ def _triggers() -> list[str]:
     made += [_trigger("a_kept", "DELETE", table, "guard_kept") for table in KEPT]
     made += [_trigger("a_no_truncate", "TRUNCATE", table, "guard_kept", level="STATEMENT") for table in KEPT]
     made += [
-        _trigger("b_decided_once", "UPDATE", table, "guard_decided_once", _arguments(state)) for table, state in DECIDED_ONCE.items()
+        _trigger("b_decided_once", "UPDATE", table, "guard_decided_once", _arguments(state))
+        for table, state in DECIDED_ONCE.items()
     ]
     made += [_trigger("c_columns", "UPDATE", table, "guard_columns", _arguments(words)) for table, words in MUTABLE.items()]
-    made += [_trigger("d_never_less", "UPDATE", table, "guard_never_less", _arguments(words)) for table, words in NEVER_LESS.items()]
+    made += [
+        _trigger("d_never_less", "UPDATE", table, "guard_never_less", _arguments(words)) for table, words in NEVER_LESS.items()
+    ]
     settled = "OLD.state <> 'draft'"
     made += [
         _trigger("b_state", "UPDATE", "contract", "guard_contract_state"),

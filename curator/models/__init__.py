@@ -1,4 +1,4 @@
-"""Rows: they hold data and arithmetic limits; rules of meaning live in `curator.mechanism`, order of events in `curator.services`."""
+"""Rows: they hold data and arithmetic limits; rules of meaning in `curator.mechanism`, order of events in `curator.services`."""
 
 from curator.models.contracts import Allotment, AnalystBudget, BudgetRequest, Contract, TotalRaise
 from curator.models.datasets import Dataset, DatasetVersion, Upload
@@ -8,6 +8,7 @@ from curator.models.record import AuditEvent, AuditHead, LedgerEntry
 from curator.models.releases import Descriptor, Diagnostic, Release, Support
 
 __all__ = [
-    "Allotment", "AnalystBudget", "Answer", "AuditEvent", "AuditHead", "BudgetRequest", "Contract", "Dataset", "DatasetVersion", "Decision", "Descriptor",
-    "Diagnostic", "LedgerEntry", "Notice", "Query", "QueryBin", "Release", "Support", "TotalRaise", "Upload",
+    "Allotment", "AnalystBudget", "Answer", "AuditEvent", "AuditHead", "BudgetRequest", "Contract", "Dataset",
+    "DatasetVersion", "Decision", "Descriptor", "Diagnostic", "LedgerEntry", "Notice", "Query", "QueryBin", "Release",
+    "Support", "TotalRaise", "Upload",
 ]  # fmt: skip

@@ -77,7 +77,9 @@ class AnalystBudget(models.Model):
             models.UniqueConstraint(fields=["contract", "analyst"], name="budget_once_per_analyst"),
             models.CheckConstraint(condition=Q(allotment__isnull=True) | Q(allotment__gte=0), name="allotment_not_negative"),
             models.CheckConstraint(condition=Q(spent__gte=0, est_spent__gte=0), name="budget_spent_not_negative"),
-            models.CheckConstraint(condition=Q(allotment__isnull=True) | Q(spent__lte=F("allotment")), name="budget_within_allotment"),
+            models.CheckConstraint(
+                condition=Q(allotment__isnull=True) | Q(spent__lte=F("allotment")), name="budget_within_allotment"
+            ),
         ]
 
 

@@ -65,7 +65,9 @@ class QueryBin(models.Model):
 
     query = models.ForeignKey(Query, on_delete=models.PROTECT, related_name="bins")
     position = models.PositiveIntegerField()
-    descriptor = models.ForeignKey("curator.Descriptor", on_delete=models.PROTECT, null=True, related_name="+")  # None: empty region
+    descriptor = models.ForeignKey(
+        "curator.Descriptor", on_delete=models.PROTECT, null=True, related_name="+"
+    )  # None: empty region
     label = models.JSONField(default=list)  # one text per grouped column
     rho_min = models.BigIntegerField(null=True)  # None: known only at the decision (relative targets)
 

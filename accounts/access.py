@@ -1,0 +1,153 @@
+"""Who may see what: the only place that says "not yours".
+
+Every function fetches a row or raises NotYours, with one and the same code and sentence for a missing row, somebody else's row
+and an identifier that is none. The edge that turns NotYours into a 404 calls `denied`, outside any transaction.
+"""
+
+from typing import TypeVar
+from uuid import UUID
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Model, Q, QuerySet
+
+from accounts.models import Membership, Role, User
+from curator.mechanism.errors import NotYours
+from curator.models import AuditEvent, BudgetRequest, Contract, Dataset, DatasetVersion, Query, TotalRaise, Upload
+from curator.services import audit
+
+Visitor = User | AnonymousUser
+Row = TypeVar("Row", bound=Model)
+
+READERS = (Role.CURATOR, Role.AUDITOR)  # of a contract: they read every question asked under it
+
+
+def not_yours() -> NotYours:
+    """The one refusal: nothing in it depends on whether the thing exists."""
+    return NotYours("not_found", "There is nothing here, or it is not yours to see.")
+
+
+def denied(visitor: Visitor, what: str) -> None:
+    """Record that `visitor` was refused `what` (a method and a path), in a transaction of its own that nothing can roll back."""
+    actor = visitor.get_username() if visitor.is_authenticated else ""
+    audit.append_alone(audit.SITE, audit.Event("access.denied", actor, {"what": _printable(what)}))
+
+
+def has_place(visitor: Visitor, contract: Contract, *roles: str) -> bool:
+    """Say whether `visitor` is a member of `contract`, in one of `roles` where any are named."""
+    return _places(visitor, *roles).filter(contract=contract).exists()
+
+
+def require(visitor: Visitor, contract: Contract, *roles: str) -> None:
+    """Raise NotYours unless `visitor` has a place in `contract` (in one of `roles`)."""
+    if not has_place(visitor, contract, *roles):
+        raise not_yours()
+
+
+def require_site_role(visitor: Visitor, role: str) -> User:
+    """The visitor as a user who holds `role` on the site, or NotYours."""
+    if not isinstance(visitor, User) or not visitor.is_active or not visitor.has_role(role):
+        raise not_yours()
+    return visitor
+
+
+def contracts_of(visitor: Visitor, *roles: str) -> QuerySet[Contract]:
+    """The contracts that `visitor` is a member of; drafts only where they curate."""
+    mine = Contract.objects.filter(pk__in=_places(visitor, *roles).values("contract"))
+    return mine.filter(~Q(state=Contract.State.DRAFT) | Q(pk__in=_places(visitor, Role.CURATOR).values("contract")))
+
+
+def contract_for(visitor: Visitor, uid: str | UUID, *, role: str | None = None) -> Contract:
+    """A contract of which `visitor` is a member, in `role` where one is named."""
+    mine = contracts_of(visitor, *([role] if role else []))
+    return _one(mine.select_related("version", "dataset").filter(uid=_uid(uid)))
+
+
+def query_for(visitor: Visitor, uid: str | UUID, *, own: bool = False) -> Query:
+    """A question: one's own while a member as analyst, or (unless `own`) any under a contract one curates or audits."""
+    allowed = Q(analyst_id=visitor.pk, contract__in=contracts_of(visitor, Role.ANALYST))
+    if not own:
+        allowed |= Q(contract__in=contracts_of(visitor, *READERS))
+    return _one(Query.objects.select_related("contract", "analyst", "version").filter(allowed, uid=_uid(uid)))
+
+
+def request_for(visitor: Visitor, uid: str | UUID, *, role: str | None = None) -> BudgetRequest:
+    """A budget request: one's own, or any under a contract one curates; with role "curator" only the latter."""
+    allowed = Q(contract__in=contracts_of(visitor, Role.CURATOR))
+    if role != Role.CURATOR:
+        allowed |= Q(analyst_id=visitor.pk, contract__in=contracts_of(visitor, Role.ANALYST))
+    return _one(BudgetRequest.objects.select_related("contract", "analyst").filter(allowed, uid=_uid(uid)))
+
+
+def raise_for(visitor: Visitor, uid: str | UUID) -> TotalRaise:
+    """A proposed raise of a contract that one curates."""
+    proposed = TotalRaise.objects.select_related("contract", "proposed_by")
+    return _one(proposed.filter(contract__in=contracts_of(visitor, Role.CURATOR), uid=_uid(uid)))
+
+
+def datasets_of(visitor: Visitor) -> QuerySet[Dataset]:
+    """The datasets that `visitor` looks after."""
+    owner = require_site_role(visitor, Role.CURATOR)
+    return Dataset.objects.filter(owner=owner)
+
+
+def dataset_for(visitor: Visitor, uid: str | UUID) -> Dataset:
+    """A dataset that `visitor`, a curator, looks after."""
+    return _one(datasets_of(visitor).filter(uid=_uid(uid)))
+
+
+def version_for(visitor: Visitor, uid: str | UUID) -> DatasetVersion:
+    """A frozen version of a dataset that `visitor` looks after, or that a contract they curate is about."""
+    allowed = Q(dataset__contracts__in=contracts_of(visitor, Role.CURATOR))
+    if isinstance(visitor, User) and visitor.is_active and visitor.has_role(Role.CURATOR):
+        allowed |= Q(dataset__owner=visitor)
+    return _one(DatasetVersion.objects.select_related("dataset").filter(allowed, uid=_uid(uid)).distinct())
+
+
+def upload_for(visitor: Visitor, uid: str | UUID) -> Upload:
+    """An upload to a dataset that `visitor` looks after."""
+    return _one(Upload.objects.select_related("dataset", "version").filter(dataset__in=datasets_of(visitor), uid=_uid(uid)))
+
+
+def chains_of(visitor: Visitor) -> list[str]:
+    """The audit chains that `visitor` may read: of contracts they audit or curate, and the site's for an auditor."""
+    mine = [audit.chain_of(contract) for contract in contracts_of(visitor, *READERS).order_by("-id")]
+    if isinstance(visitor, User) and visitor.is_active and visitor.has_role(Role.AUDITOR):
+        mine.append(audit.SITE)
+    return mine
+
+
+def chain_for(visitor: Visitor, chain: str) -> str:
+    """The name of a chain that `visitor` may read, or NotYours."""
+    if chain not in chains_of(visitor):
+        raise not_yours()
+    return chain
+
+
+def event_for(visitor: Visitor, chain: str, seq: int) -> AuditEvent:
+    """One event of a chain that `visitor` may read."""
+    return _one(AuditEvent.objects.filter(chain=chain_for(visitor, chain), seq=seq))
+
+
+def _places(visitor: Visitor, *roles: str) -> QuerySet[Membership]:
+    if not visitor.is_authenticated or not visitor.is_active:
+        return Membership.objects.none()
+    mine = Membership.objects.filter(user=visitor, active=True)
+    return mine.filter(role__in=roles) if roles else mine
+
+
+def _uid(uid: str | UUID) -> UUID:
+    try:
+        return uid if isinstance(uid, UUID) else UUID(uid)
+    except ValueError:
+        raise not_yours() from None
+
+
+def _one(rows: QuerySet[Row]) -> Row:
+    row = rows.first()
+    if row is None:
+        raise not_yours()
+    return row
+
+
+def _printable(text: str) -> str:
+    return "".join(character if character.isprintable() else f"\\u{ord(character):04x}" for character in text[:300])

@@ -1,0 +1,136 @@
+"""Making people, giving them roles, switching them off and on again; each an event on the site's chain.
+
+A person who left is deactivated, and comes back as the same row: what they have spent in a contract is still theirs.
+"""
+
+import secrets
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from accounts import access
+from accounts.models import Role, User
+from curator.mechanism.errors import BadInput, Conflict
+from curator.services import audit
+from curator.services.audit import Event
+
+RANDOM_PASSWORD_BYTES = 15  # 120 bits: twenty characters
+
+
+@dataclass(frozen=True, slots=True)
+class NewUser:
+    """A person made or switched on again; `password` is there to be shown once, and only if it was drawn here."""
+
+    user: User
+    password: str | None
+    reactivated: bool
+
+
+def create_user(
+    *, username: str, roles: Collection[str], password: str | None = None, email: str = "", by: User | None = None
+) -> NewUser:
+    """Make a person, or switch a deactivated one of that name on again, with exactly `roles`.
+
+    `by` is the curator who does it; None is the command line. Without a password a random one is drawn and returned. Refused:
+    BadInput (username, roles, password, email), Conflict username_taken while an active person has the name (in any case).
+    """
+    if by is not None:
+        access.require_site_role(by, Role.CURATOR)
+    known = _known_roles(roles)
+    with transaction.atomic():
+        user, reactivated = _new_or_sleeping(username)
+        user.roles, user.email, user.is_active = known, email.strip(), True
+        drawn = _set_password(user, password)
+        _save_valid(user)
+        kind = "user.reactivated" if reactivated else "user.created"
+        audit.append(audit.SITE, [Event(kind, _name(by), {"username": user.username, "roles": known})])
+    return NewUser(user, drawn, reactivated)
+
+
+def set_roles(*, by: User, user: User, roles: Collection[str]) -> User:
+    """Give `user` exactly `roles` on the site; a curator does it, and never for themselves."""
+    _somebody_else(by, user)
+    known = _known_roles(roles)
+    with transaction.atomic():
+        locked = _locked(user)
+        before, locked.roles = sorted(locked.roles), known
+        locked.save(update_fields=["roles"])
+        audit.append(
+            audit.SITE, [Event("role.changed", by.username, {"username": locked.username, "before": before, "after": known})]
+        )
+    return locked
+
+
+def deactivate(*, by: User, user: User, reason: str = "") -> User:
+    """Switch a person off: they can no longer sign in; memberships, spending and history stay as they are."""
+    _somebody_else(by, user)
+    with transaction.atomic():
+        locked = _locked(user)
+        if not locked.is_active:
+            raise Conflict("not_active", f"{locked.username} is switched off already.")
+        locked.is_active = False
+        locked.save(update_fields=["is_active"])
+        audit.append(audit.SITE, [Event("user.deactivated", by.username, {"username": locked.username, "reason": reason})])
+    return locked
+
+
+def person(username: str, *, field: str = "username") -> User:
+    """The active person of that name (in any case), or BadInput unknown_person: for a curator's form."""
+    found = User.objects.filter(username__iexact=username.strip(), is_active=True).first()
+    if found is None:
+        raise BadInput("unknown_person", f"{field}: nobody here has this user name", field=field)
+    return found
+
+
+def _somebody_else(by: User, user: User) -> None:
+    access.require_site_role(by, Role.CURATOR)
+    if by.pk == user.pk:
+        raise BadInput("own_account", "Nobody changes their own roles or switches themselves off.", field="username")
+
+
+def _locked(user: User) -> User:
+    return User.objects.select_for_update(no_key=True).get(pk=user.pk)
+
+
+def _new_or_sleeping(username: str) -> tuple[User, bool]:
+    found = User.objects.select_for_update(no_key=True).filter(username__iexact=username).first()
+    if found is None:
+        return User(username=username), False
+    if found.is_active:
+        raise Conflict("username_taken", f"There is an active person named {found.username}.", field="username")
+    return found, True
+
+
+def _known_roles(roles: Collection[str]) -> list[str]:
+    unknown = set(roles) - set(Role.values)
+    if unknown or not roles:
+        raise BadInput("unknown_role", f"roles: expected some of {', '.join(Role.values)}", field="roles")
+    return sorted(set(roles))
+
+
+def _set_password(user: User, password: str | None) -> str | None:
+    """Set the password; the drawn one, where none was given."""
+    drawn = secrets.token_urlsafe(RANDOM_PASSWORD_BYTES) if password is None else None
+    chosen = drawn or password
+    try:
+        validate_password(chosen or "", user)
+    except ValidationError as error:
+        raise BadInput("weak_password", " ".join(error.messages), field="password") from error
+    user.set_password(chosen)
+    return drawn
+
+
+def _save_valid(user: User) -> None:
+    try:
+        user.full_clean()
+    except ValidationError as error:
+        field, messages = next(iter(error.message_dict.items()))
+        raise BadInput("bad_account", f"{field}: {' '.join(messages)}", field=field) from error
+    user.save()
+
+
+def _name(by: User | None) -> str:
+    return by.username if by else ""
