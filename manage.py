@@ -5,7 +5,10 @@ import os
 import sys
 from contextlib import AbstractContextManager, nullcontext
 
-WITHOUT_DATABASE = {"", "check", "collectstatic", "diffsettings", "findstatic", "help", "makemigrations", "spectacular", "version"}
+WITHOUT_DATABASE = {
+    *("", "check", "collectstatic", "diffsettings", "findstatic", "help", "makemigrations", "spectacular", "version"),
+    *("laboratory", "generate_workload"),
+}
 FROM_NOTHING = {"demo", "run_services", "setup_database"}
 
 
