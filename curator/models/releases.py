@@ -22,7 +22,7 @@ class Descriptor(models.Model):
 
 
 class Support(models.Model):
-    """Fusion state in O(1): rho_hist = sum rho_j, weighted_sum = sum rho_j * y_j over a contract's `ans` releases of a cell set."""
+    """Fusion state in O(1): rho_hist = sum rho_j, weighted_sum = sum rho_j * y_j over `ans` releases, per contract."""
 
     contract = models.ForeignKey("curator.Contract", on_delete=models.PROTECT, related_name="supports")
     descriptor = models.ForeignKey(Descriptor, on_delete=models.PROTECT, related_name="supports")
