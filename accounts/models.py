@@ -49,3 +49,19 @@ class Membership(models.Model):
             models.UniqueConstraint(fields=["contract", "user", "role"], name="membership_once_per_role"),
             models.CheckConstraint(condition=Q(role__in=["analyst", "curator", "auditor"]), name="membership_role_known"),
         ]
+
+
+class ApiToken(models.Model):
+    """A person's key for programs: shown once, stored as a digest; `read` may look, `ask` may also ask and change."""
+
+    class Scope(models.TextChoices):
+        READ = "read", "Read"
+        ASK = "ask", "Read and ask"
+
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="tokens")
+    name = models.CharField(max_length=60)
+    digest = models.CharField(max_length=64, unique=True)  # SHA-256 of a token of 256 random bits: no salt is needed
+    scope = models.CharField(max_length=4, choices=Scope.choices)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)

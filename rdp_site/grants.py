@@ -59,6 +59,7 @@ RIGHTS: dict[str, Rights] = {
     # People: deactivated, never deleted
     "accounts_user": GROWING,
     "accounts_membership": _changing("active"),
+    "accounts_apitoken": _changing("revoked_at"),
     # Django's own
     "accounts_user_groups": READ,
     "accounts_user_user_permissions": READ,
