@@ -50,6 +50,21 @@ def append(chain: str, events: Sequence[Event]) -> list[AuditEvent]:
     return rows
 
 
+def hold(chain: str) -> None:
+    """Lock the head of `chain` until the caller's transaction ends, before anything else is locked in it.
+
+    For writers whose rows must be committed in the order of their ids; everybody else meets the head in `append`, last.
+    """
+    if not connection.in_atomic_block:
+        raise transaction.TransactionManagementError("A chain's head is held by a transaction.")
+    _locked_head(chain)
+
+
+def hold(chain: str) -> None:
+    """Lock the head of `chain` until the transaction ends, before any other lock: what follows commits in the order of the chain."""
+    _locked_head(chain)
+
+
 def append_alone(chain: str, event: Event) -> AuditEvent:
     """Add one event in a transaction of its own: for what must stay recorded although the request itself is refused."""
     with transaction.atomic(durable=True):
