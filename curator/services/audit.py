@@ -60,11 +60,6 @@ def hold(chain: str) -> None:
     _locked_head(chain)
 
 
-def hold(chain: str) -> None:
-    """Lock the head of `chain` until the transaction ends, before any other lock: what follows commits in the order of the chain."""
-    _locked_head(chain)
-
-
 def append_alone(chain: str, event: Event) -> AuditEvent:
     """Add one event in a transaction of its own: for what must stay recorded although the request itself is refused."""
     with transaction.atomic(durable=True):
