@@ -2,6 +2,7 @@
 """Django's command line; a command that needs the embedded database starts it when it is down and stops it afterwards."""
 
 import os
+import signal
 import sys
 from contextlib import AbstractContextManager, nullcontext
 
@@ -13,13 +14,19 @@ FROM_NOTHING = {"demo", "run_services", "setup_database"}
 
 
 def main(argv: list[str]) -> None:
-    """Run one management command."""
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "rdp_site.settings")
-    with database_for(argv[1] if len(argv) > 1 else "", wants_help="--help" in argv or "-h" in argv):
-        # Imported here: the settings read the passwords which the line above may have made.
-        from django.core.management import execute_from_command_line
+    """Run one management command; SIGTERM ends it as orderly as Ctrl-C does."""
+    from rdp_site.postgres import PostgresError
 
-        execute_from_command_line(argv)
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "rdp_site.settings")
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    try:
+        with database_for(argv[1] if len(argv) > 1 else "", wants_help="--help" in argv or "-h" in argv):
+            # Imported here: the settings read the passwords which the line above may have made.
+            from django.core.management import execute_from_command_line
+
+            execute_from_command_line(argv)
+    except PostgresError as error:
+        raise SystemExit(str(error)) from error
 
 
 def database_for(command: str, *, wants_help: bool = False) -> AbstractContextManager[object]:
@@ -29,10 +36,7 @@ def database_for(command: str, *, wants_help: bool = False) -> AbstractContextMa
 
     if not is_embedded() or wants_help or command in WITHOUT_DATABASE or command.startswith("-"):
         return nullcontext()
-    try:
-        return postgres.in_use(postgres.prepare(VAR) if command in FROM_NOTHING else postgres.existing(VAR))
-    except postgres.PostgresError as error:
-        raise SystemExit(str(error)) from error
+    return postgres.in_use(postgres.prepare(VAR) if command in FROM_NOTHING else postgres.existing(VAR))
 
 
 if __name__ == "__main__":

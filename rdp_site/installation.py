@@ -15,6 +15,9 @@ from psycopg import sql
 from rdp_site import grants
 
 
+DURABLE = ("fsync", "full_page_writes", "synchronous_commit")
+
+
 class CannotInstall(Exception):
     """The database is not as set-up needs it; the text says what to change."""
 
@@ -23,6 +26,7 @@ def install(*, verbosity: int = 1) -> None:
     """Migrate the database that the aliases "owner" and "default" point at, install the queue, apply the rights."""
     if "owner" not in connections:
         raise CannotInstall("Set DATABASE_OWNER_URL: migrations run as the owner of the database, not as DATABASE_URL's role.")
+    check_durability()
     call_command("migrate", database="owner", interactive=False, verbosity=verbosity)
     role = connections["default"].settings_dict["USER"]
     with _raw("owner") as owner:
@@ -32,6 +36,15 @@ def install(*, verbosity: int = 1) -> None:
         grants.apply_to_database(owner, database, role)
         grants.apply(owner, role)
         _install_queue(owner, database, role)
+
+
+def check_durability() -> None:
+    """Refuse a server that may forget what it has acknowledged: with any of these off, a kill loses charges but not answers."""
+    with connections["default"].cursor() as cursor:
+        cursor.execute("SELECT name, setting FROM pg_settings WHERE name = ANY(%s)", [list(DURABLE)])
+        off = sorted(f"{name} = {setting}" for name, setting in cursor.fetchall() if setting in ("off", "local"))
+    if off:
+        raise CannotInstall(f"PostgreSQL may lose acknowledged charges: {', '.join(off)}. Switch {', '.join(DURABLE)} on.")
 
 
 def _install_queue(owner: psycopg.Connection, database: str, role: str) -> None:

@@ -23,6 +23,9 @@ CONTENT_HASH_KEY = env.str("RDP_CONTENT_HASH_KEY", default="") or read_secret("c
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 
+BIND = env.str("RDP_BIND", default="127.0.0.1:8000")
+WORKERS = env.int("RDP_WORKERS", default=2)
+
 VERSIONS_DIR = VAR / "versions"
 UPLOADS_DIR = VAR / "uploads"
 
@@ -180,13 +183,16 @@ SPECTACULAR_SETTINGS = {
 
 # The worker: messages carry ids and nothing else, results live in rows
 
-CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="") or "pgmq://"
+CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="") or "pgmq://localhost"  # the default is the database below
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {}
-if CELERY_BROKER_URL.startswith("pgmq"):
+if CELERY_BROKER_URL.startswith("pgmq:"):
+    CELERY_BROKER_TRANSPORT = "rdp_site.broker:Transport"
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "conn_string": broker_conninfo(DATABASES["default"]),
         "init_extension": False,
         "use_notify": True,
+        "notify_throttle_interval_ms": 0,  # a suppressed wake-up would wait for the next poll
+        "wait_time_seconds": 0,  # no polling inside the server: a read, then LISTEN
         "pool_size": 4,
         "pool_timeout": 2,  # or a submit would hang 30 s while the broker is away
         "visibility_timeout": 300,
@@ -201,6 +207,7 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # for ever: the supervisor restarts processes that end, not ones that wait
 CELERY_BROKER_CONNECTION_TIMEOUT = 2
 CELERY_TASK_PUBLISH_RETRY = False  # a doorbell that cannot be rung now is rung by the sweep
 CELERY_TIMEZONE = "UTC"

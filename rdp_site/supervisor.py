@@ -1,0 +1,207 @@
+"""The processes that make the product run, started, watched and stopped by one supervisor.
+
+It ends only processes that it started: by process id and time of birth, because an id alone may have passed to somebody else. What
+a killed supervisor has left behind is ended by the next one. Each service leads a session of its own, so that Ctrl-C reaches the
+supervisor alone and things stop in order.
+"""
+
+import fcntl
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+from rdp_site.environment import ROOT, VAR, make_var
+
+GRACE = 30.0  # seconds a service has to finish what it is doing
+STEADY = 10.0  # seconds after which a service counts as having started well
+LONGEST_PAUSE = 30.0
+TICK = 0.5
+
+
+class SupervisorError(Exception):
+    """The services cannot be started; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One process to keep running."""
+
+    name: str
+    command: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Running:
+    service: Service
+    process: subprocess.Popen[bytes]
+    born: float  # monotonic
+    failures: int = 0
+    restart_at: float | None = None
+
+
+def web(bind: str) -> Service:
+    """The pages and the JSON API."""
+    options = ("--bind", bind, "--workers", "2", "--threads", "4", "--worker-tmp-dir", _memory_folder(), "--graceful-timeout", "20")
+    return Service("web", (sys.executable, "-m", "gunicorn", "rdp_site.wsgi", *options))
+
+
+def worker(processes: int) -> Service:
+    """Celery workers: each contract is served by one at a time, several contracts side by side."""
+    options = ("--without-gossip", "--without-mingle", "--without-heartbeat", f"--concurrency={processes}", "--loglevel=INFO")
+    return Service("worker", (sys.executable, "-m", "celery", "-A", "rdp_site", "worker", *options))
+
+
+def beat() -> Service:
+    """The clock of the periodic sweep; exactly one per installation."""
+    return Service("beat", (sys.executable, "-m", "celery", "-A", "rdp_site", "beat", "--pidfile=", "--loglevel=WARNING"))
+
+
+@dataclass(slots=True)
+class Supervisor:
+    """Keeps services (and, through `revive`, the embedded database) running; used by `running`."""
+
+    services: Sequence[Service]
+    revive: Callable[[], object] = lambda: None
+    say: Callable[[str], object] = print
+    notes: Path = VAR / "services.json"
+    _running: list[_Running] = field(default_factory=list)
+    _stopping: threading.Event = field(default_factory=threading.Event)
+    _watcher: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Start every service and a thread that watches them."""
+        end_leftovers(self.notes)
+        self._running = [_Running(service, self._spawn(service), time.monotonic()) for service in self.services]
+        self._note()
+        self._watcher = threading.Thread(target=self._watch, name="supervisor", daemon=True)
+        self._watcher.start()
+
+    def stop(self) -> None:
+        """Ask every service to finish, the last one started first; whoever overstays is killed."""
+        self._stopping.set()
+        if self._watcher is not None:
+            self._watcher.join()
+        for running in reversed(self._running):
+            running.process.terminate()
+        deadline = time.monotonic() + GRACE
+        for running in reversed(self._running):
+            _finish(running.process, deadline)
+        self.notes.unlink(missing_ok=True)
+
+    def pids(self) -> dict[str, int]:
+        """Process ids by the name of the service."""
+        return {running.service.name: running.process.pid for running in self._running}
+
+    def _watch(self) -> None:
+        while not self._stopping.wait(TICK):
+            try:
+                self.revive()
+            except Exception as error:  # whatever the database's trouble is, watching the others goes on
+                self.say(f"database: {error}")
+            for running in self._running:
+                self._look_after(running)
+
+    def _look_after(self, running: _Running) -> None:
+        now = time.monotonic()
+        if running.process.poll() is None:
+            if now - running.born > STEADY:
+                running.failures = 0
+        elif running.restart_at is None:
+            pause = min(2.0**running.failures - 1, LONGEST_PAUSE)
+            self.say(f"{running.service.name} ended ({running.process.returncode}); starting it again in {pause:.0f} s")
+            running.failures += 1
+            running.restart_at = now + pause
+        elif now >= running.restart_at:
+            running.process, running.born, running.restart_at = self._spawn(running.service), now, None
+            self._note()
+
+    def _spawn(self, service: Service) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(service.command, cwd=ROOT, stdin=subprocess.DEVNULL, start_new_session=True)
+
+    def _note(self) -> None:
+        rows = [[running.process.pid, _birth(running.process.pid)] for running in self._running]
+        self.notes.write_text(json.dumps(rows), encoding="utf-8")
+
+
+@contextmanager
+def running(
+    services: Sequence[Service], *, revive: Callable[[], object] = lambda: None, say: Callable[[str], object] = print, var: Path = VAR
+) -> Iterator[Supervisor]:
+    """Run services for the time of the block; one supervisor per `var`, or SupervisorError."""
+    make_var(var)
+    with (var / "services.lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise SupervisorError(f"The services of {var} are running already.") from error
+        supervisor = Supervisor(services, revive, say, var / "services.json")
+        supervisor.start()
+        try:
+            yield supervisor
+        finally:
+            supervisor.stop()
+
+
+def wait_for_signal() -> None:
+    """Return never; Ctrl-C and SIGTERM arrive as exceptions (manage.py turns the latter into SystemExit)."""
+    threading.Event().wait()
+
+
+def wait_listening(bind: str, *, patience: float = 60.0) -> None:
+    """Return when somebody accepts connections at "host:port"."""
+    host, _, port = bind.rpartition(":")
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        try:
+            socket.create_connection((host, int(port)), timeout=1).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    raise SupervisorError(f"Nobody listens at {bind} after {patience:.0f} s.")
+
+
+def end_leftovers(notes: Path) -> None:
+    """End the services that a killed supervisor noted, if these very processes still run."""
+    try:
+        rows = json.loads(notes.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return
+    for pid, born in rows:
+        if born is not None and _birth(pid) == born:
+            process = psutil.Process(pid)
+            process.terminate()
+            _, alive = psutil.wait_procs([process], timeout=GRACE)
+            for stubborn in alive:
+                stubborn.kill()
+    notes.unlink(missing_ok=True)
+
+
+def _finish(process: subprocess.Popen[bytes], deadline: float) -> None:
+    try:
+        process.wait(max(0.0, deadline - time.monotonic()))
+    except (subprocess.TimeoutExpired, KeyboardInterrupt):  # out of time, or out of patience: a second Ctrl-C
+        process.kill()
+        process.wait()
+
+
+def _birth(pid: int) -> float | None:
+    try:
+        return psutil.Process(pid).create_time()
+    except psutil.NoSuchProcess:
+        return None
+
+
+def _memory_folder() -> str:
+    """Where gunicorn's heartbeat files go: memory where there is such a folder, or a slow disk would look like a hung worker."""
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else "/tmp"
