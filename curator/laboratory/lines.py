@@ -156,11 +156,13 @@ def _object(line: str) -> Row:
         value = _decode(line)
     except RecursionError:
         raise BadInput("bad_line", "nested too deeply") from None
+    except json.JSONDecodeError as wrong:
+        raise BadInput("bad_line", f"not JSON: {wrong.msg} at column {wrong.colno}") from None
     except ValueError as wrong:
         raise BadInput("bad_line", f"not JSON: {wrong}") from None
     if not isinstance(value, dict):
         raise BadInput("bad_line", "an object was expected: an allotment or a question")
-    return cast(Row, value)
+    return cast("Row", value)
 
 
 def _no_constant(name: str) -> object:

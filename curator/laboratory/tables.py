@@ -21,7 +21,7 @@ def render(report: Report) -> str:
 
 def amount(units: Units) -> str:
     """Rho with six decimals."""
-    return f"{Decimal(units) / UNITS_PER_RHO:.6f}"
+    return f"{Decimal(units) / UNITS_PER_RHO:z.6f}"
 
 
 def _row(account: Account) -> Sequence[str]:
@@ -59,7 +59,7 @@ def _notes(report: Report) -> Iterable[str]:
     ours, theirs = report.accounts[RESIDUAL], report.accounts[BUDGET_PARTITION]
     if theirs.total.spent:
         share = (theirs.total.spent - ours.total.spent) / theirs.total.spent
-        yield f"residual {amount(ours.total.spent)} partition {amount(theirs.total.spent)} saved {share:.1%}"
+        yield f"residual {amount(ours.total.spent)} partition {amount(theirs.total.spent)} saved {share:z.1%}"
     yield f"diagnostic account {amount(report.rho_est)}, overhead over the optimum {_ratio(report.overhead)}"
     yield f"break-even: reuse pays for the diagnostic account from a share of {_ratio(report.break_even_share)} on"
     if report.optimum.reason:

@@ -12,7 +12,7 @@ DEFAULTS = Spec()
 
 
 class Command(BaseCommand):
-    """`manage.py generate_workload --questions 1000 > workload.jsonl`"""
+    """`manage.py generate_workload --questions 1000 > workload.jsonl`."""
 
     help = "Print a made-up workload as JSON lines, ready for `manage.py laboratory`. Equal options give equal lines."
     requires_system_checks = ()

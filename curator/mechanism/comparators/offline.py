@@ -62,6 +62,7 @@ class Thresholds:
         return self._least if self.scalar else None
 
     def add(self, asked: Asked) -> None:
+        """Take one question in."""
         self.asked += 1
         self.scalar = self.scalar and len(asked.bins) == 1
         if not self.scalar:

@@ -43,11 +43,17 @@ class Allocator(Protocol):
     """Takes the stream in order; a question gets an outcome, any other event None."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Its name in the table."""
+        ...
 
-    def observe(self, event: Event) -> Outcome | None: ...
+    def observe(self, event: Event) -> Outcome | None:
+        """Take the next event in."""
+        ...
 
-    def price(self, asked: Asked) -> Outcome: ...
+    def price(self, asked: Asked) -> Outcome:
+        """What the question would get now, were it asked. Changes nothing."""
+        ...
 
 
 class Ruled:

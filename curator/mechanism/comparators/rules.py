@@ -15,9 +15,13 @@ from curator.mechanism.rho import Units
 class Credit(Protocol):
     """What earlier answers are worth for a bin, in units of support."""
 
-    def held(self, asked: Bin) -> Units: ...
+    def held(self, asked: Bin) -> Units:
+        """What it is worth now."""
+        ...
 
-    def record(self, asked: Bin, amount: Units) -> None: ...
+    def record(self, asked: Bin, amount: Units) -> None:
+        """Take in that `amount` units were released for this bin."""
+        ...
 
 
 class SharedHistory:
@@ -29,9 +33,11 @@ class SharedHistory:
         self._support: dict[str, Units] = {}
 
     def held(self, asked: Bin) -> Units:
+        """All that was released on the bin's descriptor."""
         return self._support.get(asked.key, 0)
 
     def record(self, asked: Bin, amount: Units) -> None:
+        """Add to the support of the bin's descriptor."""
         if amount:
             self._support[asked.key] = self._support.get(asked.key, 0) + amount
 
@@ -42,10 +48,11 @@ class FromScratch:
     __slots__ = ()
 
     def held(self, asked: Bin) -> Units:
+        """Nothing, whatever was released."""
         return 0
 
     def record(self, asked: Bin, amount: Units) -> None:
-        return None
+        """Forget it."""
 
 
 class Allotments:
@@ -121,6 +128,7 @@ class Ledger:
         return self._settings
 
     def observe(self, event: Settings | AllotmentSet) -> None:
+        """Take in what the contract or an analyst may spend from here on."""
         if isinstance(event, Settings):
             self._settings = event
         else:
@@ -138,5 +146,6 @@ class Ledger:
         )
 
     def charge(self, analyst: str, *, load: Units, quota: Units) -> None:
+        """Enter a charge: `load` on the pool, `quota` on the analyst's own share."""
         self.spent += load
         self._by_analyst[analyst] = self._by_analyst.get(analyst, 0) + quota

@@ -25,6 +25,7 @@ class Tally:
     declined: int = 0
 
     def add(self, kind: Kind, charge: Units) -> None:
+        """Count one question."""
         self.spent += charge
         if kind is Kind.MET:
             self.met += 1
@@ -35,6 +36,7 @@ class Tally:
 
     @property
     def asked(self) -> int:
+        """All questions counted."""
         return self.met + self.partial + self.declined
 
 
@@ -82,6 +84,7 @@ class Series:
         self.shortfalls: list[Shortfall] = []
 
     def add(self, asked: Asked, outcome: Outcome) -> None:
+        """Take in what was done with the next question."""
         if outcome.kind is not Kind.MET:
             self._miss(asked, outcome)
         self._kinds.append(KINDS.index(outcome.kind))
