@@ -1,14 +1,16 @@
 """One column of the public schema: its finite domain, its codes, and the total map from file text to a code.
 
-Codes: 0 … n-1 are the declared values in order, then `other` where values outside the domain are kept apart, then `missing` where
-nulls are allowed. What a file's text becomes (`encode_text`), after the trim rule of `values.normalise`:
+Codes: 0 … n-1 are the declared values in order, then `other` where values outside the domain are kept apart, then `missing`
+where nulls are allowed. What a file's text becomes (`encode_text`), after the trim rule of `values.normalise`:
 
 - blank, null or a declared missing text: `missing`; without it `other`; without either the lowest value;
-- unreadable (`abc` as an integer, a category that is not declared): `other`; without it `missing`; without either the lowest value;
+- unreadable (`abc` as an integer, a category that is not declared): `other`; without it `missing`; without either the lowest
+  value;
 - a readable number or date outside the bounds: the nearest bound (`clamp`), `other` or `missing`, as `out_of_domain` says;
 - between two grid points: the point below (5.7 as an integer is 5).
 
-So the map never fails. A question's values are read more strictly (`encode_literal`): a value that is no element of the domain is refused.
+So the map never fails. A question's values are read more strictly (`encode_literal`): a value that is no element of the
+domain is refused.
 """
 
 from collections import Counter
@@ -32,8 +34,8 @@ MAX_VALUES = 20_000  # categories of one column
 class Column:
     """A named attribute with a finite ordered domain; refuses a declaration that is not one (field: which part of it).
 
-    `low`, `high`, `step` are texts (numbers or ISO dates). `out_of_domain` empty means: `clamp` for ordered kinds, else `missing` where
-    nulls are allowed, else `other`. A category or boolean needs `other` or `missing` to fall into.
+    `low`, `high`, `step` are texts (numbers or ISO dates). `out_of_domain` empty means: `clamp` for ordered kinds, else
+    `missing` where nulls are allowed, else `other`. A category or boolean needs `other` or `missing` to fall into.
     """
 
     name: str
@@ -143,10 +145,12 @@ class Column:
 
     @property
     def other_code(self) -> int | None:
+        """The code of values outside the domain, where they are kept apart."""
         return self.value_count if self.out_of_domain == "other" else None
 
     @property
     def missing_code(self) -> int | None:
+        """The code of nulls, where they are allowed: always the last."""
         return self.size - 1 if self.missing else None
 
     @property
@@ -155,12 +159,13 @@ class Column:
         return self.value_count + (self.out_of_domain == "other") + self.missing
 
     def label(self, code: int) -> str:
-        """The canonical text of a code; "other" and "missing" for those two."""
+        """The canonical text of a code; "other" and "missing" for those two, in brackets where a declared value has that name."""
         if not 0 <= code < self.size:
             raise ValueError(f"no code {code} in column {self.name}")
         if code < self.value_count:
             return self.domain.label(code)
-        return "other" if code == self.other_code else "missing"
+        label = "other" if code == self.other_code else "missing"
+        return f"({label})" if label in self.values else label
 
     def encode_text(self, text: str | None) -> int:
         """The code of a file's text (None: null); total, see the module's rules."""
@@ -194,7 +199,9 @@ class Column:
         """The code of a value in a question; refuses (out_of_domain) what is no declared value, with what was expected."""
         code = self._find(value)
         if code is None:
-            raise BadInput("out_of_domain", f"{echo(value)} is not a value of {echo(self.name)}: {self._expected(value)}", column=self.name)
+            raise BadInput(
+                "out_of_domain", f"{echo(value)} is not a value of {echo(self.name)}: {self._expected(value)}", column=self.name
+            )
         return code
 
     def _find(self, value: Literal) -> int | None:
@@ -212,12 +219,17 @@ class Column:
         Refuses a column without order (not_ordered) and what is no number or date (bad_value).
         """
         if not isinstance(self.domain, Grid):
-            raise BadInput("not_ordered", f"{echo(self.name)} is a {self.kind}: it has no order to compare by. Use =, <> or IN.",
-                           column=self.name)
+            raise BadInput(
+                "not_ordered",
+                f"{echo(self.name)} is a {self.kind}: it has no order to compare by. Use =, <> or IN.",
+                column=self.name,
+            )
         position = None if isinstance(value, bool) else self.domain.read(_plain(value))
         if position is None:
             wanted = "a date written YYYY-MM-DD" if self.domain.dates else "a number between -10^30 and 10^30"
-            raise BadInput("bad_value", f"{echo(value)} cannot be compared with {echo(self.name)}: expected {wanted}.", column=self.name)
+            raise BadInput(
+                "bad_value", f"{echo(value)} cannot be compared with {echo(self.name)}: expected {wanted}.", column=self.name
+            )
         return position
 
     def _expected(self, value: Literal) -> str:
@@ -249,7 +261,9 @@ def _some(values: tuple[str, ...]) -> str:
 def _name(name: str) -> str:
     tidy = normalise(name)
     if not tidy or len(tidy) > MAX_TEXT or has_control(tidy):
-        raise BadInput("bad_schema", f"A column needs a name of 1 to {MAX_TEXT} characters without control characters.", field="name")
+        raise BadInput(
+            "bad_schema", f"A column needs a name of 1 to {MAX_TEXT} characters without control characters.", field="name"
+        )
     return tidy
 
 
@@ -257,7 +271,9 @@ def _texts(texts: tuple[str, ...], name: str, *, blank: bool) -> tuple[str, ...]
     tidy = tuple(normalise(text) for text in texts)
     for text in tidy:
         if len(text) > MAX_TEXT or has_control(text) or not (text or blank):
-            raise BadInput("bad_schema", f"{echo(text)} is not a text of 1 to {MAX_TEXT} characters without control characters.", field=name)
+            raise BadInput(
+                "bad_schema", f"{echo(text)} is not a text of 1 to {MAX_TEXT} characters without control characters.", field=name
+            )
     if len(set(tidy)) < len(tidy):
         double = Counter(tidy).most_common(1)[0][0]
         raise BadInput("bad_schema", f"{echo(double)} is listed twice.", field=name)

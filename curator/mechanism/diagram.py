@@ -1,13 +1,14 @@
 """Reduced ordered decision diagrams over finite columns: one canonical value for each set of cells.
 
-A node tests the column of its level. Its *cuts* split the codes 0 … size-1 into maximal runs with the same next node:
-`((0, a), (30, b), (40, a))` goes to `a` for 0–29 and from 40 on, to `b` for 30–39. Node ids: 0 is "outside", 1 is "inside",
-`i + 2` is `nodes[i]`. Canonical: no node goes everywhere to the same place, no two nodes are equal, and nodes are numbered in the order
-in which a walk from the root, following cuts in order, finishes them. So two diagrams are equal as Python values exactly if they
-hold the same cells (Bryant 1986 for the binary case; runs of codes take the place of bits).
+A node tests the column of its level. Its *cuts* split the codes 0 … size-1 into maximal runs with the same next node: `((0,
+a), (30, b), (40, a))` goes to `a` for 0–29 and from 40 on, to `b` for 30–39. Node ids: 0 is "outside", 1 is "inside", `i + 2`
+is `nodes[i]`. Canonical: no node goes everywhere to the same place, no two nodes are equal, and nodes are numbered in the
+order in which a walk from the root, following cuts in order, finishes them. So two diagrams are equal as Python values
+exactly if they hold the same cells (Bryant 1986 for the binary case; runs of codes take the place of bits).
 
-Everything walks with an explicit stack: depth is the number of columns, which may exceed what recursion allows. Every node that
-`combine` makes is part of its result, so the cap on nodes is a cap on results; `Work` bounds the steps of a whole question.
+Everything walks with an explicit stack: depth is the number of columns, which may exceed what recursion allows. Every node
+that `combine` makes is part of its result, so the cap on nodes is a cap on results; `Work` bounds the steps of a whole
+question.
 """
 
 from collections.abc import Callable, Container, Iterable, Sequence
@@ -43,10 +44,14 @@ class Work:
     left: int = MAX_STEPS
 
     def spend(self, steps: int) -> None:
+        """Takes steps; refuses (region_too_large) when none are left."""
         self.left -= steps
         if self.left < 0:
-            raise TooLarge("region_too_large", f"This combination of conditions takes more than {MAX_STEPS:,} steps: ask in simpler parts.",
-                           maximum=MAX_STEPS)
+            raise TooLarge(
+                "region_too_large",
+                f"This combination of conditions takes more than {MAX_STEPS:,} steps: ask in simpler parts.",
+                maximum=MAX_STEPS,
+            )
 
 
 @dataclass(slots=True)
@@ -79,7 +84,8 @@ class _Table:
     def _add(self, key: Node) -> int:
         self.cuts += len(key[1])
         if len(self.nodes) >= MAX_NODES or self.cuts > MAX_CUTS:
-            detail = f"This combination of conditions is too intricate: at most {MAX_NODES:,} nodes and {MAX_CUTS:,} cuts. Ask in simpler parts."
+            limits = f"at most {MAX_NODES:,} nodes and {MAX_CUTS:,} cuts"
+            detail = f"This combination of conditions is too intricate ({limits}): ask in simpler parts."
             raise TooLarge("region_too_large", detail, maximum=MAX_NODES)
         self.nodes.append(key)
         self.ids[key] = len(self.nodes) + 1
@@ -126,7 +132,10 @@ def _join(level: int, below: Sequence[tuple[int, Diagram]]) -> Diagram:
 def complement(diagram: Diagram) -> Diagram:
     """The cells outside: terminals swapped, everything else as it was."""
     swap = (INSIDE, OUTSIDE)
-    nodes = tuple((level, tuple((start, swap[child] if child <= INSIDE else child) for start, child in cuts)) for level, cuts in diagram.nodes)
+    nodes = tuple(
+        (level, tuple((start, swap[child] if child <= INSIDE else child) for start, child in cuts))
+        for level, cuts in diagram.nodes
+    )
     return Diagram(nodes, swap[diagram.root] if diagram.root <= INSIDE else diagram.root)
 
 
@@ -144,7 +153,7 @@ def fold(diagrams: Sequence[Diagram], operation: Callable[[Diagram, Diagram, Wor
     """One operation over many diagrams, pairwise in rounds, so that a long list stays n log n."""
     while len(diagrams) > 1:
         pairs = zip(diagrams[::2], diagrams[1::2], strict=False)
-        odd = diagrams[len(diagrams) // 2 * 2:]
+        odd = diagrams[len(diagrams) // 2 * 2 :]
         diagrams = [*(operation(left, right, work) for left, right in pairs), *odd]
     return diagrams[0]
 

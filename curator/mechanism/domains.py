@@ -1,7 +1,7 @@
 """Finite ordered domains: listed values, and grids of numbers or dates; each value has a code from 0 upwards.
 
-A grid never lists its values: income from 0 to 200,000 is three numbers. Positions on it are exact fractions, so that a bound between
-two grid points (`age < 29.5`) falls where arithmetic says and never where a float would put it.
+A grid never lists its values: income from 0 to 200,000 is three numbers. Positions on it are exact fractions, so that a bound
+between two grid points (`age < 29.5`) falls where arithmetic says and never where a float would put it.
 """
 
 from dataclasses import dataclass, field
@@ -35,9 +35,11 @@ class Listed:
 
     @property
     def count(self) -> int:
+        """How many values there are."""
         return len(self.values)
 
     def label(self, code: int) -> str:
+        """The text of a code."""
         return self.values[code]
 
     def find(self, text: str) -> int | None:
@@ -59,6 +61,7 @@ class Grid:
     dates: bool = False
 
     def label(self, code: int) -> str:
+        """The text of a code, with as many decimals as bounds and step have."""
         value = self.low + code * self.step
         if self.dates:
             return date.fromordinal(int(value)).isoformat()
@@ -76,6 +79,7 @@ class Grid:
         return None if number is None else (number - self.low) / self.step
 
     def inside(self, position: Fraction) -> bool:
+        """Whether a position lies between the bounds, both included."""
         return 0 <= position <= self.count - 1
 
     def clamp(self, position: Fraction) -> int:
@@ -92,7 +96,9 @@ def number_grid(low: str, high: str, step: str) -> Grid:
         raise BadInput("bad_schema", f"The highest value {echo(high)} lies below the lowest {echo(low)}.", field="high")
     steps = (last - first) / width
     if steps.denominator != 1:
-        raise BadInput("bad_schema", f"The highest value {echo(high)} is not a whole number of steps above the lowest.", field="high")
+        raise BadInput(
+            "bad_schema", f"The highest value {echo(high)} is not a whole number of steps above the lowest.", field="high"
+        )
     return Grid(first, width, _countable(int(steps) + 1), places=max(_places(low), _places(step)))
 
 
@@ -112,7 +118,9 @@ def date_grid(low: str, high: str) -> Grid:
 def _number(text: str, name: str) -> Fraction:
     number = read_number(text)
     if number is None or 10**12 % number.denominator or abs(number) > 10**15:
-        raise BadInput("bad_schema", f"Expected a number within 10^15 and with at most 12 decimals, not {echo(text)}.", field=name)
+        raise BadInput(
+            "bad_schema", f"Expected a number within 10^15 and with at most 12 decimals, not {echo(text)}.", field=name
+        )
     return number
 
 
@@ -123,5 +131,7 @@ def _places(text: str) -> int:
 
 def _countable(count: int) -> int:
     if count > MAX_CODES:
-        raise BadInput("bad_schema", f"At most {MAX_CODES:,} values fit one column, not {count:,}: use a larger step.", field="step")
+        raise BadInput(
+            "bad_schema", f"At most {MAX_CODES:,} values fit one column, not {count:,}: use a larger step.", field="step"
+        )
     return count

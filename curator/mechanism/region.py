@@ -1,9 +1,9 @@
 """Regions: sets of cells of a public schema, equal as values exactly if they mean the same cells.
 
-Built from `Region.of` (one column, intervals of codes) with `& | ~ -`. `~` is the plain set complement, `missing` included; SQL's
-three-valued NOT is made one layer up, from leaves. Operations refuse (TooLarge, region_too_large) past `MAX_NODES`; bytes and digest are
-canonical, so equality of digests is equality of meaning within one schema. A region's bytes hold places and codes, not names: the schema
-that they belong to is fixed by the dataset version beside them.
+Built from `Region.of` (one column, intervals of codes) with `& | ~ -`. `~` is the plain set complement, `missing` included;
+SQL's three-valued NOT is made one layer up, from leaves. Operations refuse (TooLarge, region_too_large) past `MAX_NODES`;
+bytes and digest are canonical, so equality of digests is equality of meaning within one schema. A region's bytes hold places
+and codes, not names: the schema that they belong to is fixed by the dataset version beside them.
 """
 
 import hashlib
@@ -35,10 +35,12 @@ class Region:
 
     @classmethod
     def empty(cls, schema: Schema) -> Self:
+        """No cell."""
         return cls(schema, dd.EMPTY)
 
     @classmethod
     def full(cls, schema: Schema) -> Self:
+        """Every cell, `other` and `missing` included."""
         return cls(schema, dd.FULL)
 
     @classmethod
@@ -87,16 +89,20 @@ class Region:
 
     @property
     def is_empty(self) -> bool:
+        """Whether no cell lies inside: the answer is 0, known from the schema."""
         return self.diagram == dd.EMPTY
 
     @property
     def is_full(self) -> bool:
+        """Whether every cell lies inside."""
         return self.diagram == dd.FULL
 
     def is_subset(self, other: "Region") -> bool:
+        """Whether every cell of this region lies in the other."""
         return (self - other).is_empty
 
     def is_disjoint(self, other: "Region") -> bool:
+        """Whether no cell lies in both."""
         return (self & other).is_empty
 
     def overlap(self, other: "Region") -> "Region":
@@ -125,7 +131,9 @@ class Region:
         counts, levels = [0, 1], [len(sizes), len(sizes)]
         for level, cuts in self.nodes:
             runs = zip(cuts, [*(start for start, _ in cuts[1:]), sizes[level]], strict=True)
-            counts.append(sum((end - start) * counts[child] * (below[level + 1] // below[levels[child]]) for (start, child), end in runs))
+            counts.append(
+                sum((end - start) * counts[child] * (below[level + 1] // below[levels[child]]) for (start, child), end in runs)
+            )
             levels.append(level)
         return counts[self.diagram.root] * prod(sizes[: levels[self.diagram.root]])
 
@@ -149,7 +157,7 @@ class Region:
     def boxes(self) -> Iterator[dict[str, Intervals]]:
         """Disjoint boxes whose union is this region: for each column named, intervals of codes; columns not named are free.
 
-        One box for each path, so their number can be exponential in the number of nodes: stop early where that matters (`box_count`).
+        One box for each path, so their number can be exponential in the number of nodes: look at `box_count` first.
         """
         stack: list[tuple[int, dict[str, Intervals]]] = [(self.diagram.root, {})]
         while stack:
@@ -159,7 +167,9 @@ class Region:
             elif here > dd.INSIDE:
                 node = self.nodes[here - 2]
                 name = self.schema.columns[node[0]].name
-                stack.extend((child, box | {name: runs}) for child, runs in reversed(self.edges(node).items()) if child != dd.OUTSIDE)
+                stack.extend(
+                    (child, box | {name: runs}) for child, runs in reversed(self.edges(node).items()) if child != dd.OUTSIDE
+                )
 
     @property
     def box_count(self) -> int:
@@ -175,7 +185,7 @@ class Region:
 
     @classmethod
     def from_bytes(cls, schema: Schema, data: bytes) -> Self:
-        """The region of canonical bytes; ValueError for any others, however close (they would be a second key for one meaning)."""
+        """The region of canonical bytes; ValueError for any others, however close (a second key for one meaning)."""
         return cls(schema, decode(bytes(data), [column.size for column in schema.columns]))
 
     @property
@@ -184,7 +194,7 @@ class Region:
         return hashlib.sha256(self.to_bytes()).hexdigest()
 
     def text(self) -> str:
-        """The region as an SQL condition that reads back as the same region; where that gets long, a comment that says what it is."""
+        """An SQL condition that reads back as the same region; where that gets long, a comment that says what it is."""
         written = condition(self.schema, self.diagram) if self.box_count <= MAX_BOXES else None
         return written or f"/* {self.box_count:,} boxes over {', '.join(self.columns)}: too long to write out */"
 

@@ -1,8 +1,9 @@
 """Canonical bytes of a diagram, and back.
 
-A format byte, the number of nodes, then for each node its level, its number of cuts, the first child, and for every further cut the
-distance of its start and the child; without nodes one byte for the terminal. Numbers are LEB128 (seven bits a byte, low bits first).
-Reading checks canonicity in the plainest way: what was read is rebuilt, written again and must be the same bytes.
+A format byte, the number of nodes, then for each node its level, its number of cuts, the first child, and for every further
+cut the distance of its start and the child; without nodes one byte for the terminal. Numbers are LEB128 (seven bits a byte,
+low bits first). Reading checks canonicity in the plainest way: what was read is rebuilt, written again and must be the same
+bytes.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """A region written as an SQL condition that reads back as the same region.
 
-Conditions follow SQL's rule for missing values, so a set of codes with `missing` ends in OR … IS NULL, and one without it never matches
-missing records. NOT selects `other` (and not `missing`), so a set with `other` is written as what it is not.
+Conditions follow SQL's rule for missing values, so a set of codes with `missing` ends in OR … IS NULL, and one without it
+never matches missing records. NOT selects `other` (and not `missing`), so a set with `other` is written as what it is not.
 """
 
 import re
@@ -13,10 +13,12 @@ from curator.mechanism.intervals import Intervals
 from curator.mechanism.schema import Schema
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_WORDS = """all and any as asc between bin by case cast check column constraint count create cross current date default delete desc
-distinct drop else end except exists false fetch for foreign from full grant group having in inner insert intersect interval into is
-is_other join key left like limit natural not null offset on or order outer over partition primary references right select set some
-table then time timestamp to true union unique update user using values when where with"""
+_WORDS = """
+all and any as asc between bin by case cast check column constraint count create cross current date default delete desc
+distinct drop else end except exists false fetch for foreign from full grant group having in inner insert intersect
+interval into is is_other join key left like limit natural not null offset on or order outer over partition primary
+references right select set some table then time timestamp to true union unique update user using values when where with
+"""
 _RESERVED = frozenset(_WORDS.split())
 MAX_LENGTH = 20_000  # characters of a condition
 MAX_BOXES = 200
@@ -38,7 +40,7 @@ def value_text(column: Column, code: int) -> str:
 
 
 def condition(schema: Schema, diagram: Diagram) -> str | None:
-    """The whole condition, or None past `MAX_LENGTH`; a node with several parents is written once for each: bound the paths first."""
+    """The whole condition, or None past `MAX_LENGTH`; a node with several parents is written once for each: bound paths first."""
     done = ["FALSE", "TRUE"]
     for level, cuts in diagram.nodes:
         column = schema.columns[level]
@@ -46,7 +48,9 @@ def condition(schema: Schema, diagram: Diagram) -> str | None:
         runs: dict[int, list[tuple[int, int]]] = {}
         for (start, child), end in zip(cuts, ends, strict=True):
             runs.setdefault(child, []).append((start, end))
-        parts = [_branch(codes_text(column, tuple(codes)), done[child], child) for child, codes in runs.items() if child != OUTSIDE]
+        parts = [
+            _branch(codes_text(column, tuple(codes)), done[child], child) for child, codes in runs.items() if child != OUTSIDE
+        ]
         done.append(parts[0] if len(parts) == 1 else " OR ".join(f"({part})" for part in parts))
         if len(done[-1]) > MAX_LENGTH:
             return None
@@ -103,7 +107,11 @@ def _few(runs: Intervals) -> bool:
 
 def _positive(column: Column, known: Intervals) -> str:
     name = name_text(column.name)
-    singles = [code for low, high in known for code in range(low, high + 1)] if not column.ordered else [low for low, high in known if low == high]
+    singles = (
+        [code for low, high in known for code in range(low, high + 1)]
+        if not column.ordered
+        else [low for low, high in known if low == high]
+    )
     parts = [_run(column, name, low, high) for low, high in known if column.ordered and low != high]
     values = [value_text(column, code) for code in singles]
     if values:

@@ -1,8 +1,8 @@
 """The public schema of a dataset version: its columns in order, as a value and as JSON.
 
-It is public: nothing in it may come from looking at records. What each text of a file becomes is decided in `columns`, completely, so
-that no value can raise an error later. JSON form:
-`{"columns": [{"name": "age", "kind": "integer", "low": 0, "high": 99, "missing": false, "out_of_domain": "clamp"}, …]}`.
+It is public: nothing in it may come from looking at records. What each text of a file becomes is decided in `columns`,
+completely, so that no value can raise an error later. JSON form: `{"columns": [{"name": "age", "kind": "integer", "low": 0,
+"high": 99, "missing": false, "out_of_domain": "clamp"}, …]}`.
 """
 
 import hashlib
@@ -36,7 +36,9 @@ class Schema:
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.columns) <= MAX_COLUMNS:
-            raise BadInput("bad_schema", f"A schema has 1 to {MAX_COLUMNS:,} columns, not {len(self.columns):,}.", field="columns")
+            raise BadInput(
+                "bad_schema", f"A schema has 1 to {MAX_COLUMNS:,} columns, not {len(self.columns):,}.", field="columns"
+            )
         places: dict[str, int] = {}
         for place, column in enumerate(self.columns):
             if column.name in places:
@@ -46,6 +48,7 @@ class Schema:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """Names of all columns, in order."""
         return tuple(column.name for column in self.columns)
 
     @property
@@ -114,7 +117,9 @@ def _column_from(entry: object, place: int) -> Column:
         raise BadInput("bad_schema", "Expected an object with the name and kind of a column.", field=where)
     for key in entry:
         if key not in _FIELDS:
-            raise BadInput("bad_schema", f"A column has no {echo(key)}.{hint(str(key), _FIELDS)}", field=f"{where}.{str(key)[:60]}")
+            raise BadInput(
+                "bad_schema", f"A column has no {echo(key)}.{hint(str(key), _FIELDS)}", field=f"{where}.{str(key)[:60]}"
+            )
     for key in ("name", "kind"):
         if key not in entry:
             raise BadInput("bad_schema", f"The {key} of the column is needed.", field=f"{where}.{key}")

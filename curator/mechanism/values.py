@@ -1,7 +1,7 @@
 """Texts, numbers and dates as people write them, read the same way in files, schemas and questions.
 
-One trim rule everywhere: text is normalised to NFC and surrounding white space is dropped. Numbers are exact decimals written with
-ASCII digits and a point; `inf`, `nan`, digit groups and hexadecimal are not numbers. Nothing here knows of columns.
+One trim rule everywhere: text is normalised to NFC and surrounding white space is dropped. Numbers are exact decimals written
+with ASCII digits and a point; `inf`, `nan`, digit groups and hexadecimal are not numbers. Nothing here knows of columns.
 """
 
 import difflib
@@ -15,7 +15,9 @@ from fractions import Fraction
 Literal = str | int | Decimal | bool
 
 MAX_TEXT = 200  # characters of a name, a category or a literal
-MAX_SCALE = 30  # numbers lie between 10^-30 and 10^30 or are zero: nothing a person counts is beyond, and exact arithmetic stays small
+MAX_SCALE = (
+    30  # numbers lie between 10^-30 and 10^30 or are zero: nothing a person counts is beyond, and exact arithmetic stays small
+)
 NEAR_LIMIT = 2_000  # candidates that a suggestion looks at
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?")
