@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 import django
+import hypothesis
 from django.conf import settings
 
 # Before anything reads the settings: tests never see the checkout's own var/.
@@ -16,6 +17,10 @@ os.environ["RDP_TESTING"] = "1"
 os.environ["DJANGO_SETTINGS_MODULE"] = "rdp_site.settings"
 django.setup()
 assert settings.TESTING, "the settings were read before the tests could say where their files go: unset DJANGO_SETTINGS_MODULE"
+
+# How long an example takes says nothing about the code on a machine that is shared.
+hypothesis.settings.register_profile("unhurried", deadline=None)
+hypothesis.settings.load_profile("unhurried")
 
 pytest_plugins = ["tests.fixtures.database", "tests.fixtures.worker", "tests.fixtures.browser"]
 
