@@ -108,9 +108,8 @@ def _switched_on(contract: Contract, user: User, role: str, curator: User) -> Me
 
 def _open_budget(contract: Contract, user: User, allotment: Units | None) -> AnalystBudget:
     """The locked budget row, made at 0 where there was none; checked against what was spent in an earlier place."""
-    AnalystBudget.objects.get_or_create(contract=contract, analyst=user, defaults={"allotment": 0})
-    budget = locked_budget(contract, user)
-    assert budget is not None
+    made, _ = AnalystBudget.objects.get_or_create(contract=contract, analyst=user, defaults={"allotment": 0})
+    budget = locked_budget(contract, user) or made
     _check_spent(budget, allotment, field="allotment")
     return budget
 

@@ -1,0 +1,37 @@
+"""`manage.py verify`: recompute the record from its rows; exit 1 at the first contradiction, which is named."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from curator.models import Contract
+from curator.services.verification import verify
+
+
+class Command(BaseCommand):
+    """Prints what was looked at and, if there is one, the first difference. Needs no data file and changes nothing."""
+
+    help = (
+        "Verify chains, ledger, supports, releases, answers, and every decision from the public record; exit 1 on a difference."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the options."""
+        parser.add_argument("--contract", action="append", metavar="UID", help="only this contract (may be given several times)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Verify, print, and fail if something differs."""
+        report = verify(_chosen(options["contract"]))
+        looked_at = ", ".join(f"{count} {table}" for table, count in sorted(report.checked.items())) or "nothing"
+        if not report.ok:
+            raise CommandError(f"The record contradicts itself.\n{report.first_difference}\nLooked at before: {looked_at}.")
+        self.stdout.write(f"The record is consistent: {looked_at}.")
+
+
+def _chosen(uids: list[str] | None) -> list[Contract] | None:
+    if uids is None:
+        return None
+    try:
+        return [Contract.objects.get(uid=uid) for uid in uids]
+    except (Contract.DoesNotExist, ValueError) as error:
+        raise CommandError("There is no such contract.") from error

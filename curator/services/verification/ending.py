@@ -1,0 +1,140 @@
+"""What the chain amounts to, against the rows that repeat it: contract, budgets, supports, people, requests; and no row too many."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db.models import QuerySet
+
+from accounts.models import Membership
+from curator.models import (
+    Allotment,
+    AnalystBudget,
+    Answer,
+    BudgetRequest,
+    Contract,
+    Decision,
+    Diagnostic,
+    LedgerEntry,
+    Query,
+    QueryBin,
+    Release,
+    Support,
+    TotalRaise,
+)
+from curator.services.standing import Purse
+from curator.services.verification.asking import Asked
+from curator.services.verification.chain import CHUNK
+from curator.services.verification.difference import present, require, same
+from curator.services.verification.rows import Books, place_of
+from curator.services.verification.state import AMOUNTS, DECIMALS, Request, State
+
+UNTOLD = "nothing on the chain tells of it"
+
+
+def finish(state: State, asked: dict[str, Asked], books: Books) -> None:
+    """Compare the last state of a contract with its rows. Difference at the first that does not agree."""
+    _check_contract(books.contract, state)
+    _check_budgets(books.contract, state)
+    _check_supports(books.contract, state, books)
+    _check_people(books.contract, state)
+    _check_requests(BudgetRequest.objects.filter(contract=books.contract).select_related("analyst", "decided_by"), state)
+    _check_raises(TotalRaise.objects.filter(contract=books.contract).select_related("proposed_by", "decided_by"), state)
+    _check_waiting(books.contract, asked)
+    for rows in _accountable(books.contract):
+        _check_all_seen(rows, books)
+
+
+def _check_contract(row: Contract, state: State) -> None:
+    place = place_of(row)
+    names = (*AMOUNTS, *DECIMALS, "name", "ends_on")
+    expected: dict[str, object] = {name: getattr(state.contract, name) for name in names}
+    expected |= {"state": state.state, "spent_bound": state.spent, "spent_method": "sum", "est_spent": state.est_spent}
+    for name, value in expected.items():
+        same(place, name, getattr(row, name), value)
+    same(place, "version", str(row.version.uid), state.version)
+    same(place, "dataset", str(row.dataset.uid), state.dataset)
+    require(state.spent <= row.rho_ans and state.est_spent <= row.rho_est, place, "more is spent than there is")
+
+
+def _check_budgets(contract: Contract, state: State) -> None:
+    rows = AnalystBudget.objects.filter(contract=contract).select_related("analyst").order_by("id")
+    for row in rows:
+        purse = state.purses.get(row.analyst.username, Purse())
+        for name in ("allotment", "spent", "est_spent"):
+            same(place_of(row), name, getattr(row, name), getattr(purse, name))
+    _check_none_missing(contract, "analystbudget", state.purses, [row.analyst.username for row in rows])
+
+
+def _check_supports(contract: Contract, state: State, books: Books) -> None:
+    found = set()
+    for row in Support.objects.filter(contract=contract).order_by("id").iterator(chunk_size=CHUNK):
+        credit = present(state.credits.get(row.descriptor_id), place_of(row), "no release supports it")
+        same(place_of(row), "rho_hist", row.rho_hist, credit.held.rho_hist)
+        same(place_of(row), "weighted_sum", int(row.weighted_sum), credit.held.weighted_sum)
+        same(place_of(row), "releases", row.releases, len(credit.parts))
+        books.account_for(row)
+        found.add(row.descriptor_id)
+    _check_none_missing(contract, "support", (digest for digest, credit in state.credits.items() if credit.parts), found)
+
+
+def _check_people(contract: Contract, state: State) -> None:
+    rows = Membership.objects.filter(contract=contract).select_related("user").order_by("id")
+    founder = (contract.created_by.username, "curator")
+    places = {founder: True, **state.places}
+    for row in rows:
+        same(place_of(row), "active", row.active, places.get((row.user.username, row.role)))
+    _check_none_missing(contract, "membership", places, [(row.user.username, row.role) for row in rows])
+
+
+def _check_requests(rows: QuerySet[BudgetRequest], state: State) -> None:
+    for row in rows.order_by("id"):
+        told = state.requests.get(str(row.uid))
+        _check_decided(row, told, {"amount": row.amount, "analyst": row.analyst.username}, {"granted": row.granted})
+    _check_none_missing(None, "budgetrequest", state.requests, [str(row.uid) for row in rows])
+
+
+def _check_raises(rows: QuerySet[TotalRaise], state: State) -> None:
+    for row in rows.order_by("id"):
+        told = state.raises.get(str(row.uid))
+        _check_decided(row, told, {"before": row.before, "after": row.rho_total}, {})
+    _check_none_missing(None, "totalraise", state.raises, [str(row.uid) for row in rows])
+
+
+def _check_decided(
+    row: BudgetRequest | TotalRaise, known: Request | None, asked: dict[str, object], given: dict[str, object]
+) -> None:
+    place = place_of(row)
+    told = present(known, place, UNTOLD)
+    for name, value in {**asked, "reason": row.reason}.items():
+        same(place, name, value, told.data.get(name, value))
+    by = row.decided_by.username if row.decided_by else None
+    for name, value in {"state": row.state, "decided_by": by, "note": row.note, **given}.items():
+        same(place, name, value, getattr(told, name))
+
+
+def _check_waiting(contract: Contract, asked: dict[str, Asked]) -> None:
+    """A question without an end on the chain is waiting in its row too (the others were compared at their end)."""
+    rows = Query.objects.filter(contract=contract).order_by("id").values_list("pk", "uid", "state")
+    for pk, uid, state in rows.iterator(chunk_size=CHUNK):
+        told = present(asked.get(str(uid)), f"query {pk}", UNTOLD)
+        same(f"query {pk}", "state", state, told.state)
+
+
+def _accountable(contract: Contract) -> Iterable[QuerySet[Any]]:
+    """Every row of the contract that some event must have told of."""
+    for whole in (LedgerEntry, Release, Diagnostic, Allotment, Support):
+        yield whole._default_manager.filter(contract=contract)
+    for part in (Decision, Answer, QueryBin):
+        yield part._default_manager.filter(query__contract=contract)
+
+
+def _check_all_seen(rows: QuerySet[Any], books: Books) -> None:
+    name = str(rows.model._meta.model_name)
+    for pk in rows.order_by("pk").values_list("pk", flat=True).iterator(chunk_size=CHUNK):
+        require(pk in books.seen[name], f"{name} {pk}", UNTOLD)
+
+
+def _check_none_missing(contract: Contract | None, table: str, told: Iterable[object], found: Iterable[object]) -> None:
+    missing = set(told) - set(found)
+    where = f" in {place_of(contract)}" if contract else ""
+    require(not missing, table, f"no row{where} for {min(map(str, missing), default='')}, of which the chain tells")
