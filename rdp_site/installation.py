@@ -14,7 +14,6 @@ from psycopg import sql
 
 from rdp_site import grants
 
-
 DURABLE = ("fsync", "full_page_writes", "synchronous_commit")
 
 
@@ -32,7 +31,9 @@ def install(*, verbosity: int = 1) -> None:
     with _raw("owner") as owner:
         database = owner.info.dbname
         if role == owner.info.user:
-            raise CannotInstall("DATABASE_URL and DATABASE_OWNER_URL name the same role: the running product must not own its record.")
+            raise CannotInstall(
+                "DATABASE_URL and DATABASE_OWNER_URL name the same role: the running product must not own its record."
+            )
         grants.apply_to_database(owner, database, role)
         grants.apply(owner, role)
         _install_queue(owner, database, role)
@@ -48,7 +49,7 @@ def check_durability() -> None:
 
 
 def _install_queue(owner: psycopg.Connection, database: str, role: str) -> None:
-    """The queue's client makes and drops tables, so its role owns that schema; it gets the right to make one for a moment only."""
+    """The queue's client makes and drops tables, so its role owns that schema; it may make one for this moment only."""
     if owner.execute("SELECT 1 FROM pg_namespace WHERE nspname = 'pgmq'").fetchone():
         return
     names = {"database": sql.Identifier(database), "role": sql.Identifier(role)}

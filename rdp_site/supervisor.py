@@ -1,13 +1,12 @@
 """The processes that make the product run, started, watched and stopped by one supervisor.
 
-It ends only processes that it started: by process id and time of birth, because an id alone may have passed to somebody else. What
-a killed supervisor has left behind is ended by the next one. Each service leads a session of its own, so that Ctrl-C reaches the
-supervisor alone and things stop in order.
+It ends only processes that it started: by process id and time of birth, because an id alone may have passed to somebody else.
+What a killed supervisor has left behind is ended by the next one. Each service leads a session of its own, so that Ctrl-C reaches
+the supervisor alone and things stop in order.
 """
 
 import fcntl
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -19,8 +18,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
+import psycopg
 
 from rdp_site.environment import ROOT, VAR, make_var
+from rdp_site.places import PostgresError
 
 GRACE = 30.0  # seconds a service has to finish what it is doing
 STEADY = 10.0  # seconds after which a service counts as having started well
@@ -51,7 +52,7 @@ class _Running:
 
 def web(bind: str) -> Service:
     """The pages and the JSON API."""
-    options = ("--bind", bind, "--workers", "2", "--threads", "4", "--worker-tmp-dir", _memory_folder(), "--graceful-timeout", "20")
+    options = ("--bind", bind, "--workers", "2", "--threads", "4", "--graceful-timeout", "20", "--no-control-socket")
     return Service("web", (sys.executable, "-m", "gunicorn", "rdp_site.wsgi", *options))
 
 
@@ -106,7 +107,7 @@ class Supervisor:
         while not self._stopping.wait(TICK):
             try:
                 self.revive()
-            except Exception as error:  # whatever the database's trouble is, watching the others goes on
+            except (PostgresError, psycopg.Error, OSError) as error:  # watching the others goes on
                 self.say(f"database: {error}")
             for running in self._running:
                 self._look_after(running)
@@ -135,7 +136,11 @@ class Supervisor:
 
 @contextmanager
 def running(
-    services: Sequence[Service], *, revive: Callable[[], object] = lambda: None, say: Callable[[str], object] = print, var: Path = VAR
+    services: Sequence[Service],
+    *,
+    revive: Callable[[], object] = lambda: None,
+    say: Callable[[str], object] = print,
+    var: Path = VAR,
 ) -> Iterator[Supervisor]:
     """Run services for the time of the block; one supervisor per `var`, or SupervisorError."""
     make_var(var)
@@ -197,11 +202,6 @@ def _finish(process: subprocess.Popen[bytes], deadline: float) -> None:
 
 def _birth(pid: int) -> float | None:
     try:
-        return psutil.Process(pid).create_time()
+        return float(psutil.Process(pid).create_time())
     except psutil.NoSuchProcess:
         return None
-
-
-def _memory_folder() -> str:
-    """Where gunicorn's heartbeat files go: memory where there is such a folder, or a slow disk would look like a hung worker."""
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else "/tmp"

@@ -1,7 +1,7 @@
-"""Test databases: one template, migrated once by the owner; every test works on its own copy (about 50 ms), which it may commit to.
+"""Test databases: one template, migrated once by the owner; every test commits to a copy of its own (about 50 ms).
 
-Without DATABASE_URL the server is our own embedded one in a temporary folder; with DATABASE_URL and DATABASE_OWNER_URL (whose role
-may create databases) it is that one.
+Without DATABASE_URL the server is our own embedded one in a temporary folder; with DATABASE_URL and DATABASE_OWNER_URL (a role
+that may create databases) it is that one.
 """
 
 import itertools

@@ -1,7 +1,5 @@
 """Two roles: the owner migrates, the application role cannot rewrite the record or change a table."""
 
-import psycopg
-import pytest
 from django.db import connection
 
 from accounts.models import User

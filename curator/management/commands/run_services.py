@@ -39,7 +39,7 @@ class Command(BaseCommand):
 
 
 def prepare(names: tuple[str, ...] | list[str]) -> None:
-    """What must be true before any service starts: secrets stored, a database that keeps what it acknowledges, files collected."""
+    """See to what every service needs: stored secrets, a database that keeps what it acknowledges, collected files."""
     ensure_secrets()
     try:
         check_durability()
