@@ -1,0 +1,1 @@
+"""The JSON edge: parse, one call of a service or selector, render."""

@@ -1,0 +1,66 @@
+"""What every API view shares: who may call, how bodies are read, how a page of a list is written."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from accounts.models import User
+from curator.mechanism.errors import BadInput
+from curator.selectors.paging import Page
+
+
+class Api(APIView):
+    """A view for signed-in people (see `authentication`); anything it returns is JSON."""
+
+    reads_by_post = False
+
+
+def caller(request: Request) -> User:
+    """The person behind the request; permissions have made sure that there is one."""
+    assert isinstance(request.user, User)
+    return request.user
+
+
+def body_of(request: Request) -> Mapping[str, Any]:
+    """The body as an object, or BadInput."""
+    if not isinstance(request.data, Mapping):
+        raise BadInput("bad_json", "The body must be a JSON object.")
+    return request.data
+
+
+def text_of(body: Mapping[str, Any], name: str, default: str | None = None) -> str:
+    """A text member, or BadInput with its field; `default` where it may be left out."""
+    value = body.get(name, default)
+    if not isinstance(value, str):
+        raise BadInput("bad_text", f"{name}: expected a text", field=name)
+    return value
+
+
+def only(body: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
+    """The body itself, if it has no member besides `names`; a misspelt setting must not be passed over in silence."""
+    unknown = next((name for name in body if name not in names), None)
+    if unknown is not None:
+        raise BadInput("unknown_field", f"{unknown}: expected only {', '.join(names)}", field=str(unknown))
+    return body
+
+
+def mark_of(request: Request, name: str = "after") -> int:
+    """A paging mark from the address, 0 where there is none."""
+    text = request.query_params.get(name, "0")
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise BadInput("bad_number", f"{name}: expected the mark that an earlier page gave", field=name)
+    return int(text)
+
+
+def paged(page: Page[Any], shape: type[serializers.Serializer[Any]]) -> dict[str, object]:
+    """A page of a list: `results`, and `next` (a mark; null on the last page)."""
+    return {"results": shape(page.items, many=True).data, "next": page.more or None}
+
+
+def page_of(shape: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
+    """The OpenAPI shape of `paged`."""
+    members = {"results": shape(many=True), "next": serializers.CharField(allow_null=True)}
+    return type(f"{shape.__name__}Page", (serializers.Serializer,), members)

@@ -1,0 +1,40 @@
+"""The one table from a refusal to an HTTP status, and the shape of every error: `{"code", "detail", "field"}`.
+
+Nothing in an error depends on private data: refusals are made from the request and the public schema alone.
+"""
+
+from rest_framework import exceptions
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
+
+from curator.mechanism.errors import BadInput, Conflict, NotYours, Refused, TooLarge, TooMany
+
+STATUS: dict[type[Refused], int] = {BadInput: 400, NotYours: 404, Conflict: 409, TooLarge: 413, TooMany: 429, Refused: 400}
+
+CODES: dict[type[exceptions.APIException], str] = {
+    exceptions.NotAuthenticated: "not_signed_in",
+    exceptions.AuthenticationFailed: "not_signed_in",
+    exceptions.PermissionDenied: "forbidden",
+    exceptions.NotFound: "not_found",
+    exceptions.MethodNotAllowed: "method_not_allowed",
+    exceptions.UnsupportedMediaType: "unsupported_media_type",
+    exceptions.NotAcceptable: "not_acceptable",
+    exceptions.Throttled: "too_many",
+    exceptions.ParseError: "bad_json",
+}
+
+
+def status_of(refused: Refused) -> int:
+    """HTTP status of a refusal: that of the nearest class in the table."""
+    return next(STATUS[cls] for cls in type(refused).__mro__ if cls in STATUS)
+
+
+def handle(error: Exception, context: dict[str, object]) -> Response | None:
+    """DRF exception handler; None lets an unforeseen error become a plain 500 without detail."""
+    if isinstance(error, Refused):
+        return Response({"code": error.code, "detail": error.detail, "field": error.field}, status=status_of(error))
+    response = exception_handler(error, context)
+    if response is not None and isinstance(error, exceptions.APIException):
+        code = next((CODES[cls] for cls in type(error).__mro__ if cls in CODES), "refused")
+        response.data = {"code": code, "detail": str(error.detail), "field": None}
+    return response

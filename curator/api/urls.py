@@ -1,0 +1,36 @@
+"""Addresses of the JSON API, version 1, with its OpenAPI document and browsable documentation."""
+
+from django.urls import URLPattern, path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+
+from curator.api import audit, budgets, contracts, queries, tokens
+
+app_name = "api"
+
+V1: dict[str, type] = {
+    "contracts/": contracts.Contracts,
+    "contracts/<uuid:uid>/": contracts.Contract,
+    "contracts/<uuid:uid>/quote/": queries.Quote,
+    "contracts/<uuid:uid>/queries/": queries.Queries,
+    "contracts/<uuid:uid>/releases/": contracts.Releases,
+    "contracts/<uuid:uid>/comparison/": contracts.Comparison,
+    "contracts/<uuid:uid>/state/": contracts.State,
+    "contracts/<uuid:uid>/raise/": contracts.Raise,
+    "contracts/<uuid:uid>/members/": contracts.Members,
+    "contracts/<uuid:uid>/allotments/": contracts.Allotment,
+    "contracts/<uuid:uid>/budget-requests/": budgets.BudgetRequests,
+    "budget-requests/<uuid:uid>/approve/": budgets.Approve,
+    "budget-requests/<uuid:uid>/reject/": budgets.Reject,
+    "queries/<uuid:uid>/": queries.OneQuery,
+    "queries/<uuid:uid>/cancel/": queries.Cancel,
+    "audit/": audit.Events,
+    "audit/head/": audit.Heads,
+    "tokens/": tokens.Tokens,
+    "tokens/<int:token_id>/revoke/": tokens.Revoke,
+}
+
+urlpatterns: list[URLPattern] = [path(f"v1/{route}", view.as_view()) for route, view in V1.items()]  # type: ignore[attr-defined]  # all are APIViews
+urlpatterns += [
+    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("docs/", SpectacularSwaggerView.as_view(url_name="api:schema"), name="docs"),
+]

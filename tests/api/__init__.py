@@ -1,0 +1,1 @@
+"""The JSON edge on a real database."""

@@ -1,0 +1,62 @@
+"""Requests for budget, contracts and the audit record over JSON."""
+
+import json
+
+from accounts.models import Role
+from curator.mechanism import chain
+from curator.models import AnalystBudget, Contract
+from tests.api.conftest import Caller
+from tests.cast import Cast, make_contract, make_version
+
+
+def test_bob_asks_for_more_and_carol_grants_less(people: Cast, bob: Caller, carol: Caller) -> None:
+    contract = make_contract(people, allotments={"bob": "0.1"})
+    status, asked = bob.post(f"contracts/{contract.uid}/budget-requests/", {"amount": "0.2", "reason": "the spring report"})
+    assert (status, asked["state"], asked["amount"]) == (201, "open", "0.2")
+    assert bob.post(f"budget-requests/{asked['id']}/approve/")[0] == 404
+    status, decided = carol.post(f"budget-requests/{asked['id']}/approve/", {"granted": "0.05", "note": "start with this"})
+    assert (status, decided["state"], decided["granted"]) == (200, "approved", "0.05")
+    assert AnalystBudget.objects.get(contract=contract, analyst=people.bob).allotment == 150_000_000_000
+    assert carol.post(f"budget-requests/{asked['id']}/approve/")[0] == 409
+    assert bob.get(f"contracts/{contract.uid}/budget-requests/")[0]["note"] == "start with this"
+
+
+def test_carol_opens_a_contract_and_gives_places(people: Cast, carol: Caller, alice: Caller) -> None:
+    version = make_version(people.carol)
+    body = {"version": str(version.uid), "name": "Survey", "rho_total": "0.5", "xi": "0.1", "query_cap": None}
+    assert alice.post("contracts/", body)[0] == 404
+    status, opened = carol.post("contracts/", body)
+    assert status == 201, opened
+    path = f"contracts/{opened['id']}/"
+    assert carol.post(f"{path}members/", {"username": "alice", "role": Role.ANALYST, "allotment": "0.2"})[0] == 201
+    budget = alice.get(path)["budget"]
+    assert (budget["total"], budget["answers"], budget["allotment"]) == ("0.5", "0.45", "0.2")
+    assert carol.post(f"{path}allotments/", {"username": "alice", "rho": "0", "reason": "paused"})[0] == 200
+    assert alice.get(path)["budget"]["available"] == "0"
+
+
+def test_bad_settings_are_refused_with_their_field(people: Cast, carol: Caller) -> None:
+    version = make_version(people.carol)
+    for member, value in (("rho_total", "-1"), ("rho_total", "NaN"), ("xi", "1"), ("kappa", "-0.1"), ("ends_on", "soon"), ("colour", "red")):
+        body = {"version": str(version.uid), "name": "Survey", "rho_total": "0.5", member: value}
+        status, error = carol.post("contracts/", body)
+        assert (status, error["field"]) == (400, member)
+    assert not Contract.objects.exists()
+
+
+def test_dora_reads_bytes_that_hash_to_the_head(people: Cast, contract: Contract, dora: Caller, alice: Caller) -> None:
+    events = dora.get(f"audit/?chain={contract.uid}")["results"]
+    rows = [(event["seq"], event["body"].encode(), event["previous"], event["head"]) for event in events]
+    assert rows and chain.first_break(rows) is None
+    assert json.loads(events[0]["body"])["kind"] == events[0]["kind"]
+    heads = {head["chain"]: head["head"] for head in dora.get("audit/head/")}
+    assert heads[str(contract.uid)] == events[-1]["head"]
+    assert alice.get("audit/")["results"] == []
+
+
+def test_the_openapi_document_is_made_without_a_warning(capsys: object) -> None:
+    from io import StringIO
+
+    from django.core.management import call_command
+
+    call_command("spectacular", "--validate", "--fail-on-warn", stdout=StringIO())
