@@ -119,7 +119,7 @@ def confidence_of(target: Target) -> Decimal:
 
 
 def bound_reached(rho_eff: Units, target: Target, bins: int = 1) -> int | None:
-    """The accuracy that support `rho_eff` gives, at the target's confidence: ceil(z / sqrt(2 rho_eff)) people; None without support."""
+    """The accuracy that support `rho_eff` gives at the target's confidence, ceil(z / sqrt(2 rho_eff)) people; None if it is 0."""
     if rho_eff <= 0:
         return None
     square = Fraction(_z(target, bins)) ** 2 * UNITS_PER_RHO / (2 * rho_eff)
@@ -130,7 +130,7 @@ def bound_reached(rho_eff: Units, target: Target, bins: int = 1) -> int | None:
 def parse_target(obj: Mapping[str, object]) -> Target:
     """The target that an accuracy object of the API asks for.
 
-    Refused (BadInput) with the field: bad_number, bad_bound (out of range, or not whole for "within"), bad_confidence, unknown_field.
+    Refused (BadInput) with the field: bad_number, bad_confidence, unknown_field, bad_bound (out of range, or "within" not whole).
     """
     kind = _kind(obj)
     if kind == "within":

@@ -124,7 +124,8 @@ Decision = Reuse | Measure | Partial | Decline
 def available(*, pool: Units, allotment: Units | None, spent: Units, cap: Units | None, bins: int) -> tuple[Limit, ...]:
     """The limit of each of `bins` bins, never negative; today the same for all, the tightest of the three.
 
-    `pool` is rho_ans less what all have spent; `spent` is this analyst's own; None means no such limit, 0 that nothing may be spent.
+    `pool` is rho_ans less what all have spent; `spent` is this analyst's own; None means no such limit, 0 that nothing may be
+    spent.
     """
     limits = [Limit(max(0, pool), "contract")]
     if allotment is not None:

@@ -100,7 +100,7 @@ def release(count: ExactCount, rho: Units) -> Draw:
 
 
 def release_all(counts: Sequence[ExactCount], amounts: Sequence[Units]) -> list[Draw]:
-    """One noisy value of each count, for its own amount of units (each >= 1); equal amounts are drawn in one go, ten times faster."""
+    """One noisy value of each count, for its own amount of units (>= 1). Equal amounts are drawn in one go, ten times faster."""
     places: dict[Units, list[int]] = {}
     for place, (_, rho) in enumerate(zip(counts, amounts, strict=True)):
         places.setdefault(rho, []).append(place)

@@ -6,7 +6,9 @@ from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta, chi2
+from scipy.stats import beta, binomtest, chi2
+
+from curator.mechanism.rho import UNITS_PER_RHO
 
 Floats = NDArray[np.float64]
 
@@ -47,6 +49,35 @@ def off_centre(noise: Sequence[int], sigma2: float) -> float:
     """Two-sided p-value of the mean of `noise` under the law."""
     variance, _ = moments(sigma2)
     return 2 * NormalDist().cdf(-abs(float(np.mean(noise))) / sqrt(variance / len(noise)))
+
+
+def lopsided(noise: Sequence[int]) -> float:
+    """Two-sided p-value that values above and below 0 are as unequal in number as they are, under a symmetric law."""
+    above, below = sum(value > 0 for value in noise), sum(value < 0 for value in noise)
+    return float(binomtest(above, above + below).pvalue) if above + below else 1.0
+
+
+def tail(noise: Sequence[int], sigma2: float) -> float:
+    """Two-sided p-value of the number of values past 3 sigma, under the law."""
+    support, mass = law(sigma2)
+    beyond = sum(abs(value) > 3 * sqrt(sigma2) for value in noise)
+    return float(binomtest(beyond, len(noise), float(mass[np.abs(support) > 3 * sqrt(sigma2)].sum())).pvalue)
+
+
+def fused_coverage(parts: Sequence[int], bound: int) -> float:
+    """P(|fused value, shown| <= bound) for one or two releases of so many units of a true 0, by summing their laws.
+
+    A fused value exactly on the half past `bound` counts as a miss, whichever way it is rounded.
+    """
+    first, second = law(UNITS_PER_RHO / (2 * parts[0])), law(UNITS_PER_RHO / (2 * parts[-1]))
+    if len(parts) == 1:
+        return float(first[1][np.abs(first[0]) <= bound].sum())
+    below = np.concatenate([[0.0], np.cumsum(second[1])])
+    reach = (bound + 0.5) * sum(parts)
+    low = np.floor((-reach - parts[0] * first[0].astype(float)) / parts[1] + 1e-9) + 1 - second[0][0]
+    high = np.ceil((reach - parts[0] * first[0].astype(float)) / parts[1] - 1e-9) - second[0][0]
+    inside = [below[np.clip(edge, 0, len(second[0])).astype(int)] for edge in (low, high)]
+    return float((first[1] * np.maximum(0, inside[1] - inside[0])).sum())
 
 
 def interval(hits: int, n: int, *, alpha: float) -> tuple[float, float]:

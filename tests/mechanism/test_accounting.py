@@ -95,6 +95,8 @@ def test_an_epsilon_is_a_finite_number_of_0_or_more(asked: Decimal) -> None:
     assert (refusal.value.code, refusal.value.field) == ("bad_number", "epsilon")
 
 
-@pytest.mark.parametrize(("exact", "shown"), [("7.76622", "7.77"), ("1.00000", "1.00"), ("0.0123401", "0.0124"), ("9224.01", "9230"), ("0", "0")])
+@pytest.mark.parametrize(
+    ("exact", "shown"), [("7.76622", "7.77"), ("1.00000", "1.00"), ("0.0123401", "0.0124"), ("9224.01", "9230"), ("0", "0")]
+)
 def test_an_epsilon_is_shown_rounded_up(exact: str, shown: str) -> None:
     assert short(Decimal(exact)) == shown

@@ -170,7 +170,21 @@ def test_accuracy_objects_of_the_api(body: dict[str, object], target: Target) ->
     assert parse_target(body) == target
 
 
-NOT_NUMBERS = ["abc", "", "NaN", "Infinity", "-inf", "1e400", Decimal("1e400"), Decimal("NaN"), True, None, [25], {"a": 1}, float("nan")]
+NOT_NUMBERS = [
+    "abc",
+    "",
+    "NaN",
+    "Infinity",
+    "-inf",
+    "1e400",
+    Decimal("1e400"),
+    Decimal("NaN"),
+    True,
+    None,
+    [25],
+    {"a": 1},
+    float("nan"),
+]
 NOT_BOUNDS = [0, -5, "-0", "0.5", "25.5", Decimal("25.0001"), 10**9 + 1, "1e12"]
 
 

@@ -52,7 +52,9 @@ def test_canonical_form() -> None:
     assert canonical(10**30) == b"1" + b"0" * 30
 
 
-@pytest.mark.parametrize("value", [1.0, float("nan"), Decimal(1), b"x", {1, 2}, object(), {1: 2}, {None: 1}, [[[0.5]]], {"a": {"b": 1.5}}])
+@pytest.mark.parametrize(
+    "value", [1.0, float("nan"), Decimal(1), b"x", {1, 2}, object(), {1: 2}, {None: 1}, [[[0.5]]], {"a": {"b": 1.5}}]
+)
 def test_what_has_no_single_form_is_refused(value: object) -> None:
     with pytest.raises(TypeError):
         canonical(value)
