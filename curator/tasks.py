@@ -1,0 +1,35 @@
+"""What the worker does when a bell rings. A task carries one id; losing it, or doing it twice, is harmless.
+
+Tasks are acknowledged after they are done. There is no result: what came of it stands in the rows.
+"""
+
+from celery import shared_task
+
+from curator import queue
+from curator.models import Query, Upload
+from curator.services import execution, failpoints, ingestion
+
+HARD_LIMIT = 900  # seconds, far beyond a turn: a scan that hangs is killed, and its question's attempt has been counted
+
+
+@shared_task(name=queue.RUN_CONTROLLER, acks_late=True, ignore_result=True, time_limit=HARD_LIMIT)
+def run_controller(contract_id: int) -> None:
+    """Serve what waits for a contract."""
+    execution.run(contract_id)
+    failpoints.reach("before_ack")
+
+
+@shared_task(name=queue.FREEZE_UPLOAD, acks_late=True, ignore_result=True)
+def freeze_upload(upload_id: int) -> None:
+    """Turn an upload into a frozen dataset version."""
+    ingestion.freeze_upload(upload_id)
+
+
+@shared_task(name=queue.SWEEP, ignore_result=True)
+def sweep() -> None:
+    """Ring for everything that waits: whatever became of earlier bells, nothing waits for longer than until the next sweep."""
+    waiting = Query.objects.filter(state=Query.State.WAITING).order_by("contract_id")
+    for contract_id in waiting.values_list("contract_id", flat=True).distinct():
+        queue.ring(contract_id)
+    for upload_id in Upload.objects.filter(state=Upload.State.WAITING).order_by("id").values_list("id", flat=True):
+        queue.ring_upload(upload_id)

@@ -1,0 +1,334 @@
+"""Taking questions in: once per key, in order, told to the worker on commit; and taking them back."""
+
+import datetime
+import json
+import logging
+import threading
+import uuid
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from kombu.exceptions import OperationalError as BrokerAway
+
+from accounts.models import User
+from curator import queue
+from curator.mechanism.errors import BadInput, Conflict, NotYours, Refused, TooLarge, TooMany
+from curator.models import AuditEvent, Contract, Descriptor, Query, QueryBin
+from curator.services import contracts, execution, failpoints, queries
+from tests.cast import ROWS, Cast, cast, make_contract, make_version
+from tests.worker.scene import MEN, WOMEN, ask, body, places, state, threads_close
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def people() -> Cast:
+    return cast()
+
+
+@pytest.fixture
+def contract(people: Cast) -> Contract:
+    return make_contract(people, rows=ROWS)
+
+
+@pytest.fixture
+def bells(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The contracts that were rung for; nothing is sent."""
+    rung: list[int] = []
+    monkeypatch.setattr(queue, "_send", lambda task, row_id: rung.append(row_id))
+    return rung
+
+
+def submit(analyst: User, contract: Contract, asked: Any, key: str) -> int:
+    """The first question's id."""
+    return queries.submit(analyst=analyst, contract=contract, body=asked, key=key)[0].pk
+
+
+def at_once(works: Sequence[Callable[[], Any]]) -> list[Any]:
+    """Results (or refusals) of all works, each in a thread of its own, started together."""
+    gate = threading.Barrier(len(works))
+
+    def one(work: Callable[[], Any]) -> Any:
+        gate.wait()
+        try:
+            return work()
+        except Refused as refusal:
+            return refusal.code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(works)) as pool:
+        return list(pool.map(one, works))
+
+
+def test_one_key_a_hundred_times_makes_one_question(people: Cast, contract: Contract, bells: list[int]) -> None:
+    assert len(set(at_once([partial(submit, people.alice, contract, body(WOMEN), "the-form")] * 100))) == 1
+    assert Query.objects.count() == QueryBin.objects.count() == 1
+    assert AuditEvent.objects.filter(kind="query.submitted").count() == 1
+    assert bells == [contract.pk]
+
+
+def test_a_key_with_another_body_is_refused_and_the_first_stands(people: Cast, contract: Contract) -> None:
+    first = ask(people.alice, contract, WOMEN, key="k")
+    with pytest.raises(Conflict) as refused:
+        ask(people.alice, contract, MEN, key="k")
+    assert (refused.value.code, refused.value.field) == ("key_reused", "key")
+    assert ask(people.alice, contract, WOMEN, key="k") == first
+
+
+def test_two_bodies_racing_under_one_key_make_one_question(people: Cast, contract: Contract, bells: list[int]) -> None:
+    works = [partial(submit, people.alice, contract, body(where), "k") for where in (WOMEN, MEN)]
+    came = at_once(works * 8)
+    assert came.count("key_reused") == 8
+    assert Query.objects.count() == 1
+
+
+def test_keys_are_each_analysts_own(people: Cast, contract: Contract) -> None:
+    assert ask(people.alice, contract, WOMEN, key="k") != ask(people.bob, contract, WOMEN, key="k")
+
+
+def test_a_key_still_gives_its_question_after_the_contract_closed(people: Cast, contract: Contract) -> None:
+    first = ask(people.alice, contract, WOMEN, key="k")
+    contracts.close(curator=people.carol, contract=contract, reason="done")
+    assert ask(people.alice, contract, WOMEN, key="k") == first
+
+
+def test_bytes_and_their_meaning_are_one_body(people: Cast, contract: Contract) -> None:
+    sent = json.dumps(body(WOMEN)).encode()
+    one = queries.submit(analyst=people.alice, contract=contract, body=sent, key="k")
+    assert queries.submit(analyst=people.alice, contract=contract, body=body(WOMEN), key="k") == one
+
+
+def test_a_list_is_kept_in_its_order_and_given_back_whole(people: Cast, contract: Contract) -> None:
+    asked = [body(where) for where, _ in zip(places(), range(40), strict=False)]
+    made = queries.submit(analyst=people.alice, contract=contract, body=asked, key="k")
+    again = queries.submit(analyst=people.alice, contract=contract, body=asked, key="k")
+    assert made == again
+    assert [row.position for row in made] == list(range(40))
+    assert [row.pk for row in made] == sorted(row.pk for row in made)
+
+
+def test_one_wrong_question_in_a_list_refuses_the_list_and_says_which(people: Cast, contract: Contract) -> None:
+    asked = [body(WOMEN), body({"column": "agee", "equals": 3})]
+    with pytest.raises(BadInput) as refused:
+        queries.submit(analyst=people.alice, contract=contract, body=asked, key="k")
+    assert refused.value.code == "unknown_column"
+    assert refused.value.field is not None and refused.value.field.startswith("[1].where")
+    assert not Query.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "code"),
+    [
+        ([], BadInput, "no_questions"),
+        ([body(WOMEN)] * 501, TooLarge, "too_many_questions"),
+        ([body(group_by=[{"column": "age"}, {"column": "city"}])] * 45, TooLarge, "too_many_bins"),
+        ("count everybody", BadInput, "bad_question"),
+    ],
+    ids=["none", "501", "45 histograms", "text"],
+)
+def test_what_is_no_question_or_too_many_of_them_is_refused(
+    people: Cast, contract: Contract, asked: Any, error: type[Refused], code: str
+) -> None:
+    with pytest.raises(error) as refused:
+        queries.submit(analyst=people.alice, contract=contract, body=asked, key="k")
+    assert refused.value.code == code
+    assert not Query.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "accuracy",
+    [{"within": -5}, {"within": 0}, {"within": 2.5}, {"within": "NaN"}, {"within": "1e309"}, {"within": "-inf"}, {"rho": "-1"},
+     {"within": 5, "confidence": 1.2}, {"within": 5, "confidence": 0.5}, {"rho": "-0"}, {"standard_error": 0}, {"relative": 0}],
+    ids=str,
+)  # fmt: skip
+def test_an_impossible_accuracy_is_refused_with_its_field_and_leaves_no_row(
+    people: Cast, contract: Contract, accuracy: dict[str, Any]
+) -> None:
+    with pytest.raises(BadInput) as refused:
+        ask(people.alice, contract, WOMEN, **accuracy)
+    assert refused.value.field is not None and refused.value.field.startswith("accuracy.")
+    assert not Query.objects.exists() and not Descriptor.objects.exists()
+
+
+@pytest.mark.parametrize("key", ["", "   ", "k" * 101, "a\nb"])
+def test_a_key_is_one_short_line(people: Cast, contract: Contract, key: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        queries.submit(analyst=people.alice, contract=contract, body=body(WOMEN), key=key)
+    assert refused.value.field == "key"
+
+
+@pytest.mark.parametrize("stop", [contracts.freeze, contracts.close])
+def test_a_contract_that_is_not_open_takes_no_question(people: Cast, contract: Contract, stop: Any) -> None:
+    stop(curator=people.carol, contract=contract, reason="enough")
+    with pytest.raises(Conflict) as refused:
+        ask(people.alice, contract, WOMEN)
+    assert refused.value.code == "contract_not_open"
+
+
+def test_a_contract_past_its_last_day_takes_no_question(
+    people: Cast, contract: Contract, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = datetime.date(2030, 5, 31)
+    contracts.set_end_date(curator=people.carol, contract=contract, ends_on=last)
+    for day, hour, allowed in ((31, 23, True), (1, 0, False)):
+        moment = datetime.datetime(2030, 5 if day == 31 else 6, day, hour, 59, tzinfo=datetime.UTC)
+        monkeypatch.setattr(queries, "datetime", _Clock(moment))
+        if allowed:
+            ask(people.alice, contract, WOMEN)
+        else:
+            with pytest.raises(Conflict, match="past its last day"):
+                ask(people.alice, contract, WOMEN)
+
+
+class _Clock:
+    def __init__(self, moment: datetime.datetime) -> None:
+        self.moment = moment
+
+    def now(self, _zone: datetime.tzinfo) -> datetime.datetime:
+        return self.moment
+
+
+def test_one_person_may_let_only_so_many_questions_wait(
+    people: Cast, contract: Contract, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "MAX_WAITING", 3)
+    where = places()
+    for _ in range(3):
+        ask(people.alice, contract, next(where))
+    with pytest.raises(TooMany) as refused:
+        ask(people.alice, contract, next(where))
+    assert refused.value.code == "too_many_waiting"
+    ask(people.bob, contract, next(where))  # others are not held up by her
+    execution.run(contract.pk)
+    ask(people.alice, contract, next(where))
+
+
+def test_one_person_may_let_only_so_many_bins_wait(people: Cast, contract: Contract, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queries, "MAX_WAITING_BINS", 150)
+    ask(people.alice, contract, group_by=[{"column": "age"}])
+    with pytest.raises(TooMany):
+        ask(people.alice, contract, group_by=[{"column": "age"}])
+
+
+def test_ids_are_in_the_order_of_the_chain_whoever_races(people: Cast, contract: Contract, bells: list[int]) -> None:
+    where = list(places())[:64]
+    at_once([partial(submit, (people.alice, people.bob)[n % 2], contract, body(each), f"k{n}") for n, each in enumerate(where)])
+    events = AuditEvent.objects.filter(kind="query.submitted").order_by("seq").values_list("query", flat=True)
+    assert list(events) == list(Query.objects.order_by("id").values_list("uid", flat=True))
+
+
+def test_the_same_new_descriptors_in_opposite_order_do_not_wait_in_a_circle(people: Cast, bells: list[int]) -> None:
+    version = make_version(people.carol)
+    one, two = make_contract(people, version), make_contract(people, version)
+    asked = [body(where) for where, _ in zip(places(), range(60), strict=False)]
+    at_once([partial(submit, people.alice, one, asked, "k"), partial(submit, people.alice, two, asked[::-1], "k")])
+    assert (one.queries.count(), two.queries.count()) == (60, 60)
+    assert Descriptor.objects.count() == 60
+
+
+def test_the_bell_rings_once_the_question_can_be_seen_and_not_for_one_taken_back(
+    people: Cast, contract: Contract, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    monkeypatch.setattr(queue, "_send", lambda task, row_id: seen.append(_seen_elsewhere()))
+    with transaction.atomic():
+        ask(people.alice, contract, WOMEN)
+        assert seen == []
+    assert seen == [1]
+    with pytest.raises(RuntimeError), transaction.atomic():
+        ask(people.alice, contract, MEN)
+        raise RuntimeError
+    assert seen == [1]
+
+
+def _seen_elsewhere() -> int:
+    found: list[int] = []
+    thread = threading.Thread(target=threads_close(lambda: found.append(Query.objects.count())))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+def test_no_second_bell_while_older_questions_wait(people: Cast, contract: Contract, bells: list[int]) -> None:
+    ask(people.alice, contract, WOMEN)
+    ask(people.bob, contract, MEN)
+    assert bells == [contract.pk]
+    execution.run(contract.pk)
+    ask(people.bob, contract, MEN)
+    assert bells == [contract.pk] * 2
+
+
+@pytest.mark.parametrize("error", [BrokerAway("redis://:pa55word@broker"), ConnectionRefusedError("pa55word")], ids=str)
+def test_a_broker_that_is_away_neither_fails_the_request_nor_shows_its_password(
+    people: Cast, contract: Contract, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
+) -> None:
+    def send_task(*_: Any, **__: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("curator.queue.current_app.send_task", send_task)
+    with caplog.at_level(logging.INFO):
+        query = ask(people.alice, contract, WOMEN)
+    assert state(query) == "waiting"
+    assert "not delivered" in caplog.text and "pa55word" not in caplog.text
+
+
+def test_a_waiting_question_is_taken_back_and_never_decided(people: Cast, contract: Contract) -> None:
+    query = ask(people.alice, contract, WOMEN)
+    queries.cancel(analyst=people.alice, query=query)
+    execution.run(contract.pk)
+    assert state(query) == "cancelled"
+    assert AuditEvent.objects.filter(kind="query.cancelled", query=query.uid).count() == 1
+    contract.refresh_from_db()
+    assert contract.spent_bound == 0
+
+
+def test_only_its_asker_takes_a_question_back_and_only_while_it_waits(people: Cast, contract: Contract) -> None:
+    query = ask(people.alice, contract, WOMEN)
+    with pytest.raises(NotYours):
+        queries.cancel(analyst=people.bob, query=query)
+    execution.run(contract.pk)
+    with pytest.raises(Conflict) as refused:
+        queries.cancel(analyst=people.alice, query=query)
+    assert refused.value.code == "not_waiting"
+    assert state(query) == "answered"
+
+
+def test_a_question_taken_back_while_it_is_read_is_passed_over(
+    people: Cast, contract: Contract, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = ask(people.alice, contract, WOMEN), ask(people.bob, contract, MEN)
+    left = [first]
+
+    def reach(name: str) -> None:
+        if name == "after_read" and left:
+            queries.cancel(analyst=people.alice, query=left.pop())
+
+    monkeypatch.setattr(failpoints, "reach", reach)
+    execution.run(contract.pk)
+    assert (state(first), state(second)) == ("cancelled", "answered")
+
+
+def test_sixteen_tabs_cancel_while_the_controller_runs_and_each_question_has_one_end(
+    people: Cast, contract: Contract, bells: list[int]
+) -> None:
+    where = places()
+    asked = [ask(people.alice, contract, next(where), rho="0.001") for _ in range(60)]
+    cancels = [partial(queries.cancel, analyst=people.alice, query=query) for query in asked[::4]]
+    at_once([partial(execution.run, contract.pk), *cancels])
+    execution.run(contract.pk)
+    for query in asked:
+        ends = AuditEvent.objects.filter(query=query.uid, kind__in=["query.decided", "query.cancelled"])
+        assert ends.count() == 1
+        assert (ends.get().kind == "query.cancelled") == (state(query) == "cancelled")
+
+
+def test_a_question_is_found_by_its_uid_and_says_what_was_asked(people: Cast, contract: Contract) -> None:
+    query = Query.objects.get(uid=ask(people.alice, contract, WOMEN, within=10, confidence="0.99").uid)
+    assert isinstance(query.uid, uuid.UUID)
+    assert query.accuracy == {"within": 10, "confidence": "0.99", "simultaneous": False}
+    assert "sex" in query.sql and query.bins.get().rho_min == 33_174_483_006

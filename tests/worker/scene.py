@@ -1,0 +1,111 @@
+"""What worker tests do all the time: ask, run, wait, and look whether the books agree."""
+
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
+from typing import Any
+
+from django.db import connection
+from django.db.models import Sum
+
+from accounts.models import User
+from curator.models import AnalystBudget, Answer, Contract, Decision, LedgerEntry, Query, Release, Support
+from curator.services import queries
+
+PATIENCE = 60.0  # seconds until something that must happen has happened
+MIDDLE_AGED = {"column": "age", "between": [40, 59]}
+WOMEN = {"column": "sex", "equals": "F"}
+MEN = {"column": "sex", "equals": "M"}
+
+
+def body(
+    where: Mapping[str, Any] | None = None, *, under_scarcity: str = "partial", group_by: Any = None, **accuracy: Any
+) -> dict[str, Any]:
+    """A request body; the rest are members of the accuracy object: within=25, rho="0.7", relative="0.05"."""
+    made: dict[str, Any] = {"accuracy": accuracy or {"within": 25}, "under_scarcity": under_scarcity}
+    if group_by:
+        made["group_by"] = group_by
+    return made | {"where": where or {"always": True}}
+
+
+def ask(analyst: User, contract: Contract, where: Mapping[str, Any] | None = None, *, key: str = "", **more: Any) -> Query:
+    """Submit one question under a key of its own."""
+    return queries.submit(analyst=analyst, contract=contract, body=body(where, **more), key=key or uuid.uuid4().hex)[0]
+
+
+def places() -> Iterator[dict[str, Any]]:
+    """Conditions on the cast's schema that nobody else has: pairwise different single cells of age, sex and city."""
+    for age, sex, city in product(range(100), ("F", "M"), ("Oslo", "Rome", "Lima")):
+        yield {"all": [{"column": "age", "equals": age}, {"column": "sex", "equals": sex}, {"column": "city", "equals": city}]}
+
+
+def state(query: Query) -> str:
+    """The state of a question now."""
+    return Query.objects.values_list("state", flat=True).get(pk=query.pk)
+
+
+def answer(query: Query) -> Answer:
+    """The one answer of a count."""
+    return Answer.objects.get(query=query)
+
+
+def until(condition: Callable[[], object], *, what: Callable[[], str] = str) -> None:
+    """Return as soon as `condition` holds; fail, saying `what` is known, if it never does."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, f"it never happened: {what()}"
+        time.sleep(0.02)
+
+
+def is_final(*queries: Query) -> bool:
+    """Whether none of these waits any longer."""
+    return not Query.objects.filter(pk__in=[query.pk for query in queries], state=Query.State.WAITING).exists()
+
+
+def check_books(contract: Contract) -> None:
+    """Charges and releases belong together, every total is the sum of its parts, no answer is double."""
+    row = Contract.objects.get(pk=contract.pk)
+    charged = set(LedgerEntry.objects.filter(contract=row, account="ans").values_list("query_id", flat=True))
+    released = set(Release.objects.filter(contract=row, account="ans").values_list("query_id", flat=True))
+    assert charged == released
+    assert row.spent_bound == _sum(LedgerEntry.objects.filter(contract=row, account="ans"), "load") <= row.rho_ans
+    assert row.est_spent == _sum(LedgerEntry.objects.filter(contract=row, account="est"), "load") <= row.rho_est
+    for budget in AnalystBudget.objects.filter(contract=row):
+        mine = LedgerEntry.objects.filter(contract=row, analyst=budget.analyst_id)
+        assert budget.spent == _sum(mine.filter(account="ans"), "quota")
+        assert budget.est_spent == _sum(mine.filter(account="est"), "quota")
+        assert budget.allotment is None or budget.spent <= budget.allotment
+    _check_supports(row)
+    _check_finality(row)
+
+
+def _check_supports(row: Contract) -> None:
+    for support in Support.objects.filter(contract=row):
+        mine = Release.objects.filter(contract=row, descriptor=support.descriptor_id, account="ans")
+        assert support.rho_hist == _sum(mine, "rho")
+        assert sum(each.rho * each.value for each in mine) == int(support.weighted_sum)
+        assert support.releases == mine.count()
+
+
+def _check_finality(row: Contract) -> None:
+    decided = set(Decision.objects.filter(query__contract=row).values_list("query_id", flat=True))
+    final = Query.objects.filter(contract=row).exclude(state__in=["waiting", "failed", "cancelled"])
+    assert decided == set(final.values_list("id", flat=True))
+    assert set(Answer.objects.filter(query__contract=row).values_list("query_id", flat=True)) == decided
+
+
+def _sum(rows: Any, column: str) -> int:
+    return int(rows.aggregate(total=Sum(column))["total"] or 0)
+
+
+def threads_close(work: Callable[[], None]) -> Callable[[], None]:
+    """`work` for a thread of its own: its database connection is closed when it ends."""
+
+    def run() -> None:
+        try:
+            work()
+        finally:
+            connection.close()
+
+    return run
