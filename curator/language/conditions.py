@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from curator.mechanism.errors import BadInput, TooLarge
-from curator.mechanism.values import Literal, echo, hint
+from curator.mechanism.values import Literal, echo, harmless, hint
 
 MAX_DEPTH = 32  # of all, any and not inside each other; SQL counts brackets and NOT alike
 
@@ -63,7 +63,7 @@ Resolve = Callable[[Leaf, str], Leaf]  # a leaf and the field it came from
 
 def unknown_field(whole: str, key: object, tip: str, field: str = "") -> BadInput:
     """The refusal of a member that an object does not have."""
-    return BadInput("unknown_field", f"{whole} has no {echo(key)}.{tip}", field=f"{field}.{str(key)[:60]}".removeprefix("."))
+    return BadInput("unknown_field", f"{whole} has no {echo(key)}.{tip}", field=f"{field}.{harmless(str(key))}".removeprefix("."))
 
 
 def keep(leaf: Leaf, _field: str) -> Leaf:

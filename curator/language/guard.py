@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 
 from curator.mechanism.errors import BadInput, TooLarge
-from curator.mechanism.values import echo, read_number
+from curator.mechanism.values import echo, harmless, read_number
 
 MAX_BODY = 64 * 1024
 MAX_JSON_DEPTH = 80
@@ -66,7 +66,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(result) < len(pairs):
         names = [name for name, _ in pairs]
         double = next(name for name in names if names.count(name) > 1)
-        raise BadInput("bad_json", f"The name {echo(double)} stands twice in one object.", field=double[:60])
+        raise BadInput("bad_json", f"The name {echo(double)} stands twice in one object.", field=harmless(double))
     return result
 
 
@@ -88,6 +88,6 @@ def _walk(value: object) -> Iterator[tuple[str, object]]:
         if isinstance(part, dict):
             for name, item in part.items():
                 yield path, name
-                stack.append((f"{path}.{name}".removeprefix(".")[:200], item))
+                stack.append((f"{path}.{harmless(name)}".removeprefix(".")[:200], item))
         elif isinstance(part, list):
             stack.extend((f"{path}[{place}]", item) for place, item in enumerate(part))

@@ -32,7 +32,7 @@ def resolve(leaf: Leaf, field: str, schema: Schema) -> Leaf:
         values = tuple(bound(column, value) if ordered else _value(column, value) for value in leaf.values)
     except BadInput as refusal:
         raise BadInput(refusal.code, refusal.detail, field=_where(leaf, field, refusal), **refusal.operands) from refusal
-    return replace(leaf, column=column.name, values=values)
+    return replace(leaf, column=column.name, values=tuple(dict.fromkeys(values)) if leaf.operator == "in" else values)
 
 
 def _where(leaf: Leaf, field: str, refusal: BadInput) -> str:

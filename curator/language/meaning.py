@@ -19,6 +19,8 @@ from curator.mechanism.region import Region, Work
 from curator.mechanism.schema import Schema
 from curator.mechanism.values import echo
 
+MAX_BIN_STEPS = 500_000  # 10,000 bins of a condition of a few columns; bounds also what the bins' regions take to store
+
 
 @dataclass(frozen=True, slots=True)
 class Bin:
@@ -61,7 +63,7 @@ def bins_of(question: Question, schema: Schema) -> tuple[Bin, ...]:
     where = region_of(question, schema)
     if not question.group_by:
         return (Bin((), where),)
-    result, work = [Bin((), where)], Work()
+    result, work = [Bin((), where)], Work(MAX_BIN_STEPS)
     groups = _groups(question, schema)
     for group, parts in zip(question.group_by, groups, strict=True):
         leaves = [(part, Region.of(schema, group.column, part.codes)) for part in parts]

@@ -100,15 +100,15 @@ def read_tokens(sql: str, *, names: Iterable[str], table: str) -> list[Token]:
     """The tokens of a question, names of columns quoted; refuses too long, too deep, and words the language does not have."""
     if len(sql) > MAX_BODY or len(sql.encode(errors="replace")) > MAX_BODY:
         raise TooLarge("body_too_large", f"SQL has at most {MAX_BODY:,} bytes.", field="sql", maximum=MAX_BODY)
-    if not sql.strip():
-        raise BadInput("empty_condition", f"Expected {_FORM.format(table=table)}.", field="sql")
     try:
         raw = sqlglot.tokenize(sql)
     except SqlglotError as error:
         detail = "The SQL text breaks off inside a quoted text or name, or holds a character that means nothing."
         raise BadInput("bad_sql", detail, field="sql") from error
+    if not raw:
+        raise BadInput("empty_condition", f"Expected {_FORM.format(table=table)}.", field="sql")
     known = set(names)
-    tokens = [_named(token, following, known) for token, following in zip(raw, [*raw[1:], None], strict=True)]
+    tokens = [_named(token, following, known) for token, following in zip(raw, [*raw[1:], None], strict=False)]
     _check_words(tokens, sql, table)
     _check_depth(tokens, sql)
     return tokens

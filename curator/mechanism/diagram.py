@@ -22,7 +22,7 @@ Node = tuple[int, Cuts]
 OUTSIDE, INSIDE = 0, 1
 MAX_NODES = 2_000
 MAX_CUTS = 50_000
-MAX_STEPS = 2_000_000
+MAX_STEPS = 250_000  # a second or two
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +47,8 @@ class Work:
         """Takes steps; refuses (region_too_large) when none are left."""
         self.left -= steps
         if self.left < 0:
-            raise TooLarge(
-                "region_too_large",
-                f"This combination of conditions takes more than {MAX_STEPS:,} steps: ask in simpler parts.",
-                maximum=MAX_STEPS,
-            )
+            detail = "This combination of conditions takes too many steps to put in canonical form: ask in simpler parts."
+            raise TooLarge("region_too_large", detail)
 
 
 @dataclass(slots=True)
@@ -160,6 +157,10 @@ def fold(diagrams: Sequence[Diagram], operation: Callable[[Diagram, Diagram, Wor
 
 def _combine(left: Diagram, right: Diagram, absorbing: int, work: Work) -> Diagram:
     """Union (absorbing INSIDE) or intersection (absorbing OUTSIDE) by walking both at once, each pair of nodes a single time."""
+    if left.root <= INSIDE or left == right:
+        return left if left.root == absorbing else right
+    if right.root <= INSIDE:
+        return right if right.root == absorbing else left
     table, memo = _Table(), {}
     opened: dict[tuple[int, int], tuple[int, list[tuple[int, tuple[int, int]]]]] = {}
     stack = [(left.root, right.root)]

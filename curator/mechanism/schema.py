@@ -15,7 +15,7 @@ from typing import Self
 
 from curator.mechanism.columns import FALSE_TEXTS, TRUE_TEXTS, Column
 from curator.mechanism.errors import BadInput
-from curator.mechanism.values import echo, hint, normalise, read_number
+from curator.mechanism.values import echo, harmless, hint, normalise, read_number
 
 __all__ = ["Column", "Schema"]
 
@@ -70,7 +70,7 @@ class Schema:
         """Where a column stands; refuses an unknown name (unknown_column) and suggests the near one."""
         tidy = normalise(name)
         if (place := self._places.get(tidy)) is None:
-            raise BadInput("unknown_column", f"There is no column {echo(name)}.{hint(tidy, self.names)}", column=tidy[:200])
+            raise BadInput("unknown_column", f"There is no column {echo(name)}.{hint(tidy, self.names)}")
         return place
 
     def column(self, name: str) -> Column:
@@ -118,7 +118,7 @@ def _column_from(entry: object, place: int) -> Column:
     for key in entry:
         if key not in _FIELDS:
             raise BadInput(
-                "bad_schema", f"A column has no {echo(key)}.{hint(str(key), _FIELDS)}", field=f"{where}.{str(key)[:60]}"
+                "bad_schema", f"A column has no {echo(key)}.{hint(str(key), _FIELDS)}", field=f"{where}.{harmless(str(key))}"
             )
     for key in ("name", "kind"):
         if key not in entry:

@@ -40,8 +40,13 @@ def echo(value: object) -> str:
     if isinstance(value, int) and abs(value) >= 10**MAX_SCALE:
         return "a number of more than 30 digits"
     text = value if isinstance(value, str) else str(value) if isinstance(value, int | Decimal) else type(value).__name__
+    return f'"{harmless(text)}"'
+
+
+def harmless(text: str) -> str:
+    """At most 60 characters, control characters and half surrogates written out as escapes."""
     shown = text if len(text) <= 60 else text[:57] + "..."
-    return '"' + "".join(f"\\u{ord(char):04x}" if has_control(char) else char for char in shown) + '"'
+    return "".join(f"\\u{ord(char):04x}" if has_control(char) else char for char in shown)
 
 
 def read_number(value: str | int | Decimal) -> Fraction | None:
