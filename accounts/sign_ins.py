@@ -1,0 +1,25 @@
+"""Who signed in and who failed to, on the site's chain.
+
+A failed attempt is recorded with the name of the person it was for; what was typed for a name that nobody has is not kept, as
+people type passwords into the wrong box.
+"""
+
+from accounts.models import User
+from curator.services import audit
+from curator.services.audit import Event
+
+
+def signed_in(user: User) -> None:
+    """Somebody signed in."""
+    audit.append_alone(audit.SITE, Event("sign_in", user.username, {}))
+
+
+def failed(typed: str) -> None:
+    """Somebody tried to, and was refused."""
+    known = User.objects.filter(username__iexact=typed.strip()).values_list("username", flat=True).first()
+    audit.append_alone(audit.SITE, Event("sign_in.failed", "", {"username": known or ""}))
+
+
+def password_changed(user: User) -> None:
+    """Somebody changed their own password."""
+    audit.append_alone(audit.SITE, Event("password.changed", user.username, {}))

@@ -1,0 +1,212 @@
+"""The record as an auditor reads it: events of the chains they may see, with filters, one event whole, and the heads."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from curator.models import AuditEvent, AuditHead, Contract
+from curator.selectors.paging import Page, cut
+
+SITE = "site"
+SITE_TITLE = "Site"
+AMOUNTS = frozenset(
+    [
+        "available",
+        "charge",
+        "load",
+        "quota",
+        "mu",
+        "rho",
+        "rho_total",
+        "rho_est",
+        "rho_ans",
+        "rho_d",
+        "rho_min",
+        "rho_hist",
+        "rho_new",
+        "spent_before",
+        "spent_after",
+        "est_before",
+        "est_after",
+        "allotment",
+        "amount",
+        "granted",
+        "query_cap",
+        "before",
+        "after",
+    ]
+)  # members of an event that hold units of rho, where they are whole numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What to look for; empty means all. `since` and `until` are whole days, UTC, both included."""
+
+    chain: str = ""
+    kind: str = ""
+    actor: str = ""
+    since: date | None = None
+    until: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EventLine:
+    """One event in the log."""
+
+    chain: str
+    chain_title: str
+    seq: int
+    kind: str
+    actor: str
+    at: datetime
+    query: UUID | None
+    head: str
+    charge: int | None
+    balance_before: int | None
+    balance_after: int | None
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """One member of an event's body; `units` where it is an amount of rho, `rows` where it is a list of objects."""
+
+    name: str
+    text: str
+    units: int | None
+    rows: tuple[tuple[str, ...], ...] = ()
+    header: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EventPage:
+    """One event with its operands, its place in the chain and the bytes that were hashed."""
+
+    line: EventLine
+    operands: tuple[Operand, ...]
+    body: str
+    previous: str
+    before: int | None
+    after: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The newest head of a chain."""
+
+    chain: str
+    title: str
+    seq: int
+    head: str
+
+
+def heads(chains: Sequence[str]) -> tuple[Head, ...]:
+    """The heads of these chains, the site's first."""
+    titles = titles_of(chains)
+    rows = AuditHead.objects.filter(chain__in=chains)
+    found = [Head(row.chain, titles[row.chain], row.seq, row.head) for row in rows]
+    return tuple(sorted(found, key=lambda head: (head.chain != SITE, head.title)))
+
+
+def titles_of(chains: Sequence[str]) -> dict[str, str]:
+    """What people call each chain."""
+    rows = Contract.objects.filter(uid__in=[chain for chain in chains if chain != SITE]).values_list("uid", "name")
+    return {SITE: SITE_TITLE} | {str(uid): name for uid, name in rows}
+
+
+def kinds(chains: Sequence[str]) -> tuple[str, ...]:
+    """The kinds of events that occur in these chains, for a filter's choices."""
+    rows = AuditEvent.objects.filter(chain__in=chains).values_list("kind", flat=True).distinct()
+    return tuple(sorted(rows))
+
+
+def log(chains: Sequence[str], filters: Filters, *, before: int = 0, limit: int = 40) -> Page[EventLine]:
+    """One page of events of the chains a reader may see, newest first; `before` is the last row id seen."""
+    rows = _filtered(AuditEvent.objects.filter(chain__in=chains), filters)
+    if before:
+        rows = rows.filter(id__lt=before)
+    found, more = cut(list(rows.order_by("-id")[: limit + 1]), limit)
+    titles = titles_of(sorted({row.chain for row in found}))
+    return Page(tuple(_line(row, titles) for row in found), more=str(found[-1].pk) if more else "", first=not before)
+
+
+def _filtered(rows: QuerySet[AuditEvent], filters: Filters) -> QuerySet[AuditEvent]:
+    exact = {"chain": filters.chain, "kind": filters.kind, "actor": filters.actor}
+    rows = rows.filter(**{name: value for name, value in exact.items() if value})
+    if filters.since:
+        rows = rows.filter(at__gte=_midnight(filters.since))
+    if filters.until:
+        rows = rows.filter(at__lt=_midnight(filters.until) + timedelta(days=1))
+    return rows
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time.min, tzinfo=UTC)
+
+
+def event_page(row: AuditEvent) -> EventPage:
+    """One event whole."""
+    data = _data(row)
+    last = AuditHead.objects.filter(chain=row.chain).values_list("seq", flat=True).first() or row.seq
+    return EventPage(
+        line=_line(row, titles_of([row.chain])),
+        operands=tuple(_operand(name, value) for name, value in data.items()),
+        body=bytes(row.body).decode(),
+        previous=row.previous,
+        before=row.seq - 1 if row.seq > 1 else None,
+        after=row.seq + 1 if row.seq < last else None,
+    )
+
+
+def _data(row: AuditEvent) -> Mapping[str, Any]:
+    data = json.loads(bytes(row.body)).get("data")
+    return data if isinstance(data, dict) else {}
+
+
+def _line(row: AuditEvent, titles: Mapping[str, str]) -> EventLine:
+    data = _data(row)
+    return EventLine(
+        chain=row.chain,
+        chain_title=titles.get(row.chain, row.chain),
+        seq=row.seq,
+        kind=row.kind,
+        actor=row.actor,
+        at=row.at,
+        query=row.query,
+        head=row.head,
+        charge=_whole(data.get("load", data.get("charge"))),
+        balance_before=_whole(data.get("spent_before", data.get("est_before"))),
+        balance_after=_whole(data.get("spent_after", data.get("est_after"))),
+        summary=_summary(data),
+    )
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _summary(data: Mapping[str, Any]) -> str:
+    """Who or what the event is about, and why, in few words."""
+    parts = [
+        str(data[name])
+        for name in ("analyst", "username", "user", "name", "regime", "what", "reason", "note", "code")
+        if data.get(name)
+    ]
+    return " · ".join(parts)
+
+
+def _operand(name: str, value: object) -> Operand:
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        header = tuple(value[0])
+        return Operand(name, "", None, tuple(tuple(_plain(item.get(key)) for key in header) for item in value), header)
+    units = _whole(value) if name in AMOUNTS else None
+    return Operand(name, _plain(value), units)
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,51 @@
+"""How figures look: amounts to three significant digits with the whole value beside, epsilon next to rho, counts, shares, times.
+
+Prices and spending are rounded up and allowances down, so that nothing shown exceeds what can be spent.
+"""
+
+from datetime import datetime
+from decimal import Decimal
+
+from curator.mechanism import accounting, rho
+
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+MINUS = "\N{MINUS SIGN}"
+
+
+def amount(units: int, *, price: bool = False) -> str:
+    """Three significant digits of rho: rounded up for a price, down for an allowance."""
+    return rho.short_up(units) if price else rho.short(units)
+
+
+def whole(units: int) -> str:
+    """Every digit of an amount, as it is kept."""
+    return rho.text(units)
+
+
+def epsilon(units: int, delta: Decimal) -> str:
+    """Tight epsilon at `delta` of a zCDP amount, three significant digits, rounded up."""
+    return accounting.short(accounting.epsilon(max(0, units), delta))
+
+
+def small(delta: Decimal) -> str:
+    """A probability such as 0.000001 as 10⁻⁶, others as they are."""
+    value = Decimal(delta).normalize()
+    if value.as_tuple().digits == (1,) and value.adjusted() < -2:
+        return "10" + str(value.adjusted()).translate(SUPERSCRIPT)
+    return f"{value:f}"
+
+
+def count(value: int) -> str:
+    """A whole number with thousands apart and a true minus sign."""
+    return f"{value:,}".replace("-", MINUS)
+
+
+def percent(share: Decimal | str) -> str:
+    """A share as it was written, in percent: 0.95 is 95 %."""
+    value = (Decimal(share) * 100).normalize()
+    return f"{value:f}\N{NO-BREAK SPACE}%"
+
+
+def moment(at: datetime) -> str:
+    """A time of the record, to the minute, in UTC."""
+    return f"{at:%-d %b %Y, %H:%M}"

@@ -1,0 +1,64 @@
+/* Draws every <figure class="chart" data-chart="id"> from the JSON in <script type="application/json" id="id">.
+   Colours come from the stylesheet, so that a rule has one colour everywhere and dark mode follows. */
+"use strict";
+(() => {
+  const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name.replaceAll("_", "-")}`).trim();
+  const config = { displayModeBar: false, responsive: true, doubleClick: "reset" };
+  const DASHES = { offline_optimum: "dot", accuracy_aware: "dash", state_agnostic: "dashdot", reuse_only: "dash" };
+
+  const layout = (chart, narrow) => ({
+    margin: { l: narrow ? 48 : 62, r: chart.lines && !narrow ? 128 : 12, t: 12, b: 44 },
+    paper_bgcolor: "rgba(0,0,0,0)",
+    plot_bgcolor: "rgba(0,0,0,0)",
+    font: { family: "system-ui, sans-serif", size: 12.5, color: token("muted") },
+    hoverlabel: { bgcolor: token("card"), bordercolor: token("edge"), font: { color: token("ink") } },
+    hovermode: chart.lines ? "x unified" : "closest",
+    showlegend: Boolean(chart.lines) && narrow,
+    legend: { orientation: "h", y: -0.22, x: 0 },
+    xaxis: { title: { text: chart.x_title || "" }, gridcolor: "rgba(0,0,0,0)", linecolor: token("line"), zeroline: false, fixedrange: true, automargin: true, type: chart.bars ? "category" : "linear", tickformat: chart.bars ? "" : ",d" },
+    yaxis: { title: { text: chart.y_title || "" }, gridcolor: token("line"), zerolinecolor: token("edge"), rangemode: "tozero", fixedrange: true, automargin: true },
+    bargap: 0.28,
+  });
+
+  const line = (series) => ({
+    type: "scatter", mode: "lines", name: series.title, x: series.x, y: series.y,
+    line: { color: token(series.name), width: series.name === "residual" ? 3 : 2, shape: "hv", dash: DASHES[series.name] || "solid" },
+    hovertemplate: "%{y}",
+  });
+
+  /* labels where the lines end, kept apart from each other */
+  const labels = (chart, height) => {
+    const ends = chart.lines.map((series) => ({ series, y: series.y[series.y.length - 1] })).sort((a, b) => a.y - b.y);
+    const top = Math.max(...ends.map((end) => end.y), 1e-15);
+    const room = (16 / height) * top;
+    let last = -Infinity;
+    for (const end of ends) { end.at = Math.max(end.y, last + room); last = end.at; }
+    return ends.map((end) => ({
+      x: 1, xref: "paper", xanchor: "left", xshift: 6, y: end.at, yanchor: "middle", showarrow: false, text: end.series.title,
+      font: { color: token("ink"), size: 12.5, weight: end.series.name === "residual" ? 700 : 400 },
+      bordercolor: token(end.series.name), borderwidth: 0,
+    }));
+  };
+
+  const bars = (series) => ({
+    type: "bar", name: series.title, x: series.x, y: series.y, customdata: series.error, marker: { color: token(series.name) },
+    error_y: { type: "data", array: series.error, color: token("ink"), thickness: 1.4, width: 4 },
+    hovertemplate: "%{x}: %{y} ± %{customdata}<extra></extra>",
+  });
+
+  const draw = (figure) => {
+    const data = document.getElementById(figure.dataset.chart);
+    const place = figure.querySelector(".chart-plot");
+    if (!data || !place || !window.Plotly) return;
+    const chart = JSON.parse(data.textContent);
+    const narrow = place.clientWidth < 560;
+    const setting = layout(chart, narrow);
+    if (chart.lines && !narrow) setting.annotations = labels(chart, place.clientHeight - 56);
+    window.Plotly.react(place, chart.lines ? chart.lines.map(line) : chart.bars.map(bars), setting, config);
+  };
+
+  const drawAll = () => document.querySelectorAll("figure.chart").forEach(draw);
+  document.addEventListener("DOMContentLoaded", drawAll);
+  document.addEventListener("htmx:load", drawAll);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+})();

@@ -1,0 +1,64 @@
+"""Template tags for figures. They lay out what `curator.selectors.formatting` says and decide nothing."""
+
+from datetime import datetime
+from decimal import Decimal
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from curator.selectors import formatting
+
+register = template.Library()
+
+
+@register.simple_tag
+def amount(units: int | None, *, price: bool = False, delta: Decimal | None = None, unit: bool = True) -> SafeString:
+    """An amount of rho, three digits with the whole value on hover; with `delta`, epsilon beside it."""
+    if units is None:
+        return format_html('<span class="muted">{}</span>', "no limit")
+    full, shown = formatting.whole(units), formatting.amount(units, price=price)
+    text = format_html('<data class="num nowrap" value="{}" title="{} ρ">{}{}</data>', full, full, shown, " ρ" if unit else "")
+    return text if delta is None else format_html('{} <span class="muted nowrap">{}</span>', text, epsilon(units, delta))
+
+
+@register.simple_tag
+def epsilon(units: int, delta: Decimal) -> str:
+    """The same amount as epsilon at delta."""
+    return f"ε {formatting.epsilon(units, delta)} at δ {formatting.small(delta)}"
+
+
+@register.simple_tag
+def when(at: datetime | None) -> SafeString | str:
+    """A time of the record, in UTC."""
+    if at is None:
+        return ""
+    return format_html(
+        '<time class="nowrap" datetime="{}" title="{} UTC">{}</time>', at.isoformat(), at.isoformat(" "), formatting.moment(at)
+    )
+
+
+@register.filter
+def count(value: int | None) -> str:
+    """A whole number with thousands apart."""
+    return "" if value is None else formatting.count(value)
+
+
+@register.filter
+def percent(share: Decimal | str) -> str:
+    """A share in percent."""
+    return formatting.percent(share)
+
+
+@register.inclusion_tag("part/versus.html")
+def versus(residual: int, partition: int) -> dict[str, object]:
+    """Two charges beside each other, as bars of the same scale in the colours of their allocators."""
+    widest = max(residual, partition, 1)
+    bars = (("residual", "Residual", residual), ("budget_partition", "Budget partition", partition))
+    return {"bars": [(name, title, units, round(1000 * units / widest)) for name, title, units in bars]}
+
+
+@register.simple_tag
+def whole(units: int) -> str:
+    """Every digit of an amount of rho."""
+    return formatting.whole(units)

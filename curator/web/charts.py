@@ -1,0 +1,41 @@
+"""Charts as JSON for the static script that draws them; names are those of the stylesheet's colours."""
+
+from typing import Any
+
+from curator.mechanism.rho import UNITS_PER_RHO
+from curator.selectors.answers import SHOWN_BINS, QueryPage
+from curator.selectors.comparison import RULES, Comparison
+
+DRAWN = ("budget_partition", "state_agnostic", "accuracy_aware", "reuse_only", "residual")
+
+
+def histogram_chart(query: QueryPage) -> dict[str, Any] | None:
+    """Bars with whiskers; the second grouped column, where there is one, is told in the bar's label."""
+    known = [bin_ for bin_ in query.bins[:SHOWN_BINS] if bin_.value is not None]
+    if not known:
+        return None
+    series = {
+        "name": "residual",
+        "title": "Count",
+        "x": [" · ".join(bin_.label) for bin_ in known],
+        "y": [bin_.value for bin_ in known],
+        "error": [bin_.bound or 0 for bin_ in known],
+    }
+    return {"bars": [series], "y_title": "people"}
+
+
+def spend_chart(found: Comparison) -> dict[str, Any]:
+    """Cumulative spend of each rule, in rho."""
+    return {"lines": [_line(found, name, spent=True) for name in DRAWN], "x_title": "question", "y_title": "ρ spent"}
+
+
+def met_chart(found: Comparison) -> dict[str, Any]:
+    """Questions that reached their accuracy, by rule."""
+    return {"lines": [_line(found, name, spent=False) for name in DRAWN], "x_title": "question", "y_title": "thresholds met"}
+
+
+def _line(found: Comparison, name: str, *, spent: bool) -> dict[str, Any]:
+    curve = found.curves[name]
+    numbers = [float(f"{units / UNITS_PER_RHO:.6g}") for units in curve.spent] if spent else list(curve.met)
+    places = [place + 1 for place in curve.positions]
+    return {"name": name, "title": RULES[name][0], "x": [0, *places], "y": [0, *numbers]}

@@ -1,0 +1,68 @@
+"""The one table from a refusal to an HTTP status for pages, and the wrapper that every page's view gets.
+
+What is missing and what is somebody else's are one answer: status 404 and the same page. Nothing here depends on private data.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render, resolve_url
+from django.urls import URLPattern, path
+from django.views.decorators.cache import never_cache
+
+from accounts import access
+from curator.mechanism.errors import BadInput, Conflict, NotYours, Refused, TooLarge, TooMany
+from curator.web.navigation import site_links
+
+STATUS: dict[type[Refused], int] = {BadInput: 400, NotYours: 404, Conflict: 409, TooLarge: 413, TooMany: 429, Refused: 400}
+
+View = Callable[..., HttpResponseBase]
+
+
+def status_of(refused: Refused) -> int:
+    """HTTP status of a refusal: that of the nearest class in the table."""
+    return next(STATUS[cls] for cls in type(refused).__mro__ if cls in STATUS)
+
+
+def route(address: str, view: View, name: str) -> URLPattern:
+    """An address of the site for people who are signed in; its refusals become pages."""
+    return path(address, never_cache(_signed_in(_refusals(view))), name=name)
+
+
+def _signed_in(view: View) -> View:
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+        if request.user.is_authenticated:
+            return view(request, *args, **kwargs)
+        if request.headers.get("HX-Request"):  # a fragment cannot redirect: the page around it has to
+            return HttpResponse(status=204, headers={"HX-Redirect": resolve_url("sign-in")})
+        return redirect_to_login(request.get_full_path(), resolve_url("sign-in"))
+
+    return guarded
+
+
+def _refusals(view: View) -> View:
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+        try:
+            return view(request, *args, **kwargs)
+        except Refused as refused:
+            return refusal(request, refused)
+
+    return guarded
+
+
+def refusal(request: HttpRequest, refused: Refused) -> HttpResponse:
+    """The page of a refusal that no form could show; a 404 goes onto the record as denied access."""
+    status = status_of(refused)
+    if status == 404:
+        access.denied(request.user, f"{request.method} {request.path}")
+        return not_found(request)
+    return render(request, "refused.html", {"refused": refused, "site_links": site_links(request)}, status=status)
+
+
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """The one page for what is missing and for what is not the reader's."""
+    return render(request, "404.html", {"site_links": site_links(request)}, status=404)

@@ -1,0 +1,130 @@
+"""Asking: one form, shown as conditions or as SQL, priced while it is filled in, sent once under its key."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts import access
+from accounts.models import Role, User
+from curator.language import Ask, parse_ask
+from curator.mechanism.errors import Conflict, Refused
+from curator.models import Contract
+from curator.selectors import workspace as reads
+from curator.selectors.quotes import Quote
+from curator.selectors.quotes import quote as price
+from curator.services import queries
+from curator.web.errors import status_of
+from curator.web.forms import ask_state
+from curator.web.forms.ask_body import body_of, problem_of
+from curator.web.forms.ask_controls import controls
+from curator.web.forms.ask_start import started
+from curator.web.forms.ask_state import AskState
+from curator.web.forms.ask_steps import rebuilt
+from curator.web.pages import contract_page, reader
+from curator.web.problems import Problem
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def ask(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """Show the form, rebuild it, price it, or send it: each is a button of it."""
+    user = reader(request)
+    contract = access.contract_for(user, uid, role=Role.ANALYST)
+    if request.method != "POST":
+        return _show(request, contract, user, started(request.GET, contract, user))
+    state = ask_state.read(request.POST)
+    step = request.POST.get("do", "quote")
+    if step == "ask":
+        return _send(request, contract, user, state)
+    try:
+        return _show(request, contract, user, rebuilt(state, step, contract), quiet=step in ("add", "group", "refresh"))
+    except Refused as refused:
+        return _show(request, contract, user, state, problems=[problem_of(refused)], status=status_of(refused))
+
+
+@require_POST
+def quote(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """The price of the form as it stands, as a fragment."""
+    user = reader(request)
+    contract = access.contract_for(user, uid, role=Role.ANALYST)
+    found, problems, status = priced(contract, user, ask_state.read(request.POST))
+    return render(
+        request, "query/quote_fragment.html", {"contract": contract, "quote": found, "problems": problems}, status=status
+    )
+
+
+def priced(contract: Contract, user: User, state: AskState) -> tuple[Quote | None, Sequence[Problem], int]:
+    """A quote, or what keeps it from being made and the status that this deserves."""
+    try:
+        return price(contract=contract, analyst=user, ask=understood(contract, state)), (), 200
+    except Refused as refused:
+        return None, (problem_of(refused),), status_of(refused)
+
+
+def understood(contract: Contract, state: AskState) -> Ask:
+    """What the form asks, by the same reading as the API's."""
+    schema, table = reads.schema_of(contract), contract.version.table
+    return parse_ask(body_of(state, schema=schema, table=table), schema=schema, table=table)
+
+
+def _send(request: HttpRequest, contract: Contract, user: User, state: AskState) -> HttpResponse:
+    try:
+        body = body_of(state, schema=reads.schema_of(contract), table=contract.version.table)
+        query = queries.submit(analyst=user, contract=contract, body=body, key=state.key)[0]
+    except Conflict as conflict:
+        if conflict.code != "key_reused":
+            return _show(request, contract, user, state, problems=[problem_of(conflict)], status=status_of(conflict))
+        fresh = replace(state, key=ask_state.fresh_key())
+        return _show(request, contract, user, fresh, problems=[REUSED], status=status_of(conflict))
+    except Refused as refused:
+        return _show(request, contract, user, state, problems=[problem_of(refused)], status=status_of(refused))
+    return see_other("query", query.uid)
+
+
+REUSED = Problem(
+    "", "", "This form was sent before, with another question. If you mean this one as a new question, press Ask again."
+)
+
+
+def see_other(name: str, *args: object) -> HttpResponseRedirect:
+    """Go on to another page after something was done, so that reloading does not do it again."""
+    answer = redirect(name, *args)
+    answer.status_code = 303
+    return answer
+
+
+def _show(
+    request: HttpRequest,
+    contract: Contract,
+    user: User,
+    state: AskState,
+    *,
+    problems: Sequence[Problem] = (),
+    status: int = 200,
+    quiet: bool = False,
+) -> HttpResponse:
+    """The whole page; `quiet` keeps what is not filled in yet out of the form itself."""
+    schema = reads.schema_of(contract)
+    state = state.settled(schema)
+    found, hindered, hindered_status = priced(contract, user, state)
+    if request.method == "POST" and not problems and not quiet:
+        problems, status = hindered, hindered_status
+    return contract_page(
+        request,
+        "query/ask.html",
+        contract,
+        here="ask",
+        status=status,
+        form=controls(state, schema, problems),
+        problems=problems or (hindered if quiet else ()),
+        listed=problems,
+        quote=found,
+        meter=reads.meter(contract, user),
+        dictionary=reads.dictionary(contract),
+        privacy_unit=reads.privacy_unit(contract.version.person_column, contract.k),
+        open_now=reads.is_open(contract, datetime.now(UTC)),
+    )

@@ -1,0 +1,78 @@
+"""A new contract, with a preview in words of what it buys."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_http_methods
+
+from accounts import access
+from accounts.models import Role
+from curator.mechanism.accounting import split
+from curator.mechanism.errors import Refused
+from curator.mechanism.rho import Units
+from curator.models import Contract, DatasetVersion
+from curator.selectors import purchases
+from curator.services import contracts
+from curator.web.errors import status_of
+from curator.web.forms.contracts import ContractForm
+from curator.web.pages import add_refusal, page, reader
+from curator.web.views.ask import see_other
+
+SHOWN_BOUNDS = (10, 25, 100)
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a total is good for."""
+
+    rho_total: Units
+    rho_ans: Units
+    rho_est: Units
+    delta: Decimal
+    buys: tuple[str, ...]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    """The form; its buttons open the contract, keep it as a draft, or only preview it."""
+    user = access.require_site_role(reader(request), Role.CURATOR)
+    versions = list(DatasetVersion.objects.filter(dataset__owner=user).select_related("dataset").order_by("-id"))
+    if request.method != "POST":
+        first = {"version": request.GET.get("version", "")}
+        return _show(request, ContractForm(initial=first, versions=versions), 200)
+    form = ContractForm(request.POST, versions=versions)
+    if not form.is_valid() or request.POST.get("do") not in ("open", "draft"):
+        return _show(request, form, 200 if request.POST.get("do") == "preview" else 400)
+    version = access.version_for(user, form.cleaned_data["version"])
+    try:
+        made = _make(request, form, version)
+    except Refused as refused:
+        add_refusal(form, refused)
+        return _show(request, form, status_of(refused))
+    return see_other("people" if made.state == Contract.State.OPEN else "control", made.uid)
+
+
+def _make(request: HttpRequest, form: ContractForm, version: DatasetVersion) -> Contract:
+    make = contracts.open_contract if request.POST["do"] == "open" else contracts.draft
+    made = make(curator=reader(request), version=version, name=form.cleaned_data["name"], **form.chosen())
+    opened = made.state == Contract.State.OPEN
+    messages.success(request, "The contract is open. Add the people who may ask." if opened else "Kept as a draft.")
+    return made
+
+
+def _show(request: HttpRequest, form: ContractForm, status: int) -> HttpResponse:
+    return page(request, "contract/new.html", status=status, form=form, preview=preview(form))
+
+
+def preview(form: ContractForm) -> Preview | None:
+    """What the amounts in the form mean, as far as they can be read."""
+    if not form.is_bound:
+        return None
+    form.is_valid()
+    total, xi, delta = (form.cleaned_data.get(name) for name in ("rho_total", "xi", "delta"))
+    if not total or xi is None or delta is None or not 0 <= xi < 1 or not 0 < delta < 1:
+        return None
+    rho_est, rho_ans = split(total, xi)
+    return Preview(total, rho_ans, rho_est, delta, tuple(purchases.buys(rho_ans, bound=bound) for bound in SHOWN_BOUNDS))

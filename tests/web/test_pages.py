@@ -1,0 +1,45 @@
+"""Every page of the scene opens for whom it is meant."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from tests.web.scene import Scene, make_scene
+
+pytestmark = pytest.mark.usefixtures("db")
+
+
+@pytest.fixture
+def scene(db: None) -> Scene:
+    return make_scene()
+
+
+def browser_of(user: User) -> Client:
+    client = Client()
+    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+def pages(scene: Scene) -> dict[str, list[str]]:
+    """Pages by who opens them."""
+    inside = f"/contracts/{scene.contract.uid}"
+    questions = [f"/queries/{row.uid}/" for row in (scene.first, scene.tighter, scene.histogram, scene.waiting)]
+    return {
+        "alice": ["/", "/words/", "/password/", f"{inside}/", f"{inside}/ask/", f"{inside}/released/", f"{inside}/compare/",
+                  f"{inside}/budget/", *questions],
+        "bob": [f"/queries/{scene.repeat.uid}/", f"/queries/{scene.scarce.uid}/"],
+        "carol": ["/", f"{inside}/control/", f"{inside}/people/", f"{inside}/requests/", f"{inside}/compare/", "/datasets/",
+                  "/datasets/new/", f"/datasets/{scene.contract.dataset.uid}/", "/contracts/new/", *questions],
+        "dora": ["/", "/audit/", "/audit/verify/", f"/audit/{scene.contract.uid}/1/", f"/audit/{scene.contract.uid}/9/",
+                 f"{inside}/compare/", f"{inside}/released/", *questions],
+    }  # fmt: skip
+
+
+def test_every_page_opens_for_its_people(scene: Scene) -> None:
+    for name, addresses in pages(scene).items():
+        client = browser_of(getattr(scene.people, name))
+        for address in addresses:
+            answer = client.get(address)
+            assert answer.status_code == 200, (name, address, answer.status_code)
