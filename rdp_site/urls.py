@@ -9,3 +9,5 @@ PARTS = {"": ("accounts.urls", "curator.web.urls"), "api/": ("curator.api.urls",
 urlpatterns: list[URLPattern | URLResolver] = [
     path(prefix, include(module)) for prefix, modules in PARTS.items() for module in modules if find_spec(module)
 ]
+
+handler404 = "curator.web.errors.not_found"

@@ -89,7 +89,7 @@ def read_schema(text: str) -> Schema:
 
 
 def register_upload(
-    *, curator: User, dataset: Dataset, file: File[bytes], filename: str, schema_text: str, unit: PrivacyUnit,
+    *, curator: User, dataset: Dataset, file: "File[bytes]", filename: str, schema_text: str, unit: PrivacyUnit,
     table: str = "people", ring: bool = True,
 ) -> Upload:  # fmt: skip
     """Keep a curator's file (1 GiB at most unless set) for the worker, which is rung for once this is committed.
@@ -160,7 +160,7 @@ def parse_report(upload: Upload) -> Mapping[str, object] | None:
     return report
 
 
-def _keep(file: File[bytes], path: Path) -> None:
+def _keep(file: "File[bytes]", path: Path) -> None:
     """Stream a file to its place, mode 0600, as a whole or not at all."""
     most = int(getattr(settings, "UPLOAD_MAX_BYTES", MAX_BYTES))
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
