@@ -7,7 +7,6 @@ price of scarcity, which keeps something for whoever asks next. All in whole uni
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from math import floor
 
 from curator.mechanism.rho import Units
 
@@ -22,9 +21,10 @@ def shares(limits: Sequence[Units], residuals: Sequence[Units], *, k: int) -> tu
 
 
 def optimum(residual: Units, share: Units, *, weight: Decimal, mu: Fraction) -> Units:
-    """rho* = clip(a - mu / (2 w), 0, share), rounded down (section 4, closed form)."""
-    unconstrained = residual - mu / (2 * Fraction(weight))
-    return max(0, min(share, floor(unconstrained)))
+    """rho* = clip(a - mu / (2 w), 0, share), rounded down (section 4, closed form); in whole numbers, as replays ask it often."""
+    numerator, denominator = weight.as_integer_ratio()
+    forgone = -(-mu.numerator * denominator // (2 * mu.denominator * numerator))  # mu / (2 w), rounded up
+    return max(0, min(share, residual - forgone))
 
 
 def allocate(

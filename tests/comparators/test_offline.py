@@ -31,7 +31,7 @@ def cost(subset: tuple[tuple[int, int], ...]) -> int:
     return sum(highest.values())
 
 
-small = st.lists(st.lists(st.integers(0, 12), min_size=1, max_size=4), max_size=4)
+small = st.lists(st.lists(st.integers(0, 12), min_size=1, max_size=3), max_size=4)
 far_apart = st.lists(st.lists(st.integers(0, rho.MAX_UNITS), min_size=1, max_size=3), max_size=3)
 
 

@@ -12,8 +12,9 @@ from typing import Protocol
 
 from curator.mechanism.comparators.events import ONE, Asked, Bin, Event, Settings
 from curator.mechanism.comparators.rules import Credit, Ledger
-from curator.mechanism.controller import Decision, Limit, Need, Terms, decide
+from curator.mechanism.controller import Decision, Limit, Need, Terms, UnderScarcity, decide
 from curator.mechanism.rho import Units
+from curator.mechanism.scarcity import optimum
 from curator.mechanism.support import residual
 
 NOTHING_MISSING = (0,)
@@ -59,9 +60,9 @@ class Allocator(Protocol):
 class Ruled:
     """An allocator made of rules: sections 5 and 6 of the mechanism with this credit, this ledger, and QIF weights or none.
 
-    A single count that history or the limit covers is settled here, in a few steps: most questions of most streams are of that
-    kind, and a replay asks each of them five times. The outcome is the one that `decide` gives (a test compares every such case);
-    everything else, all of scarcity included, goes through `decide` itself. `shortcut=False` sends every question there.
+    A question of many bins goes through the controller's `decide`. A single count, which is nearly every question of a long
+    stream, is settled in the few steps that `decide` comes to for one bin: the same residual, limit and closed form. Tests
+    compare the two on any stream; `shortcut=False` sends every question through `decide`.
     """
 
     __slots__ = ("_credit", "_ledger", "_mu", "_shortcut", "_weigh", "name")
@@ -87,11 +88,18 @@ class Ruled:
         """What the question would get now. Changes nothing."""
         limits = self._ledger.available(asked.analyst, len(asked.bins))
         if self._shortcut and len(asked.bins) == 1:
-            only = asked.bins[0]
-            missing = residual(only.rho_min, self._credit.held(only))
-            if missing <= limits[0].units:
-                return Outcome(asked.query, asked.analyst, Kind.MET, missing, (missing,), NOTHING_MISSING)
+            return self._counted(asked, asked.bins[0], limits[0].units)
         return self._decided(asked, limits)
+
+    def _counted(self, asked: Asked, only: Bin, limit: Units) -> Outcome:
+        missing = residual(only.rho_min, self._credit.held(only))
+        if missing <= limit:
+            return Outcome(asked.query, asked.analyst, Kind.MET, missing, (missing,), NOTHING_MISSING)
+        amount = 0
+        if asked.under_scarcity is UnderScarcity.PARTIAL:
+            amount = optimum(missing, limit, weight=only.weight if self._weigh else ONE, mu=self._mu)
+        kind = Kind.PARTIAL if amount else Kind.DECLINED
+        return Outcome(asked.query, asked.analyst, kind, amount, (amount,), (missing - amount,))
 
     def _settle(self, asked: Asked) -> Outcome:
         outcome = self.price(asked)

@@ -13,6 +13,7 @@ from curator.mechanism.comparators.protocol import Kind, Outcome
 from curator.mechanism.rho import Units
 
 KINDS = tuple(Kind)
+CODES = {kind: code for code, kind in enumerate(KINDS)}
 
 
 @dataclass(slots=True)
@@ -87,13 +88,14 @@ class Series:
         """Take in what was done with the next question."""
         if outcome.kind is not Kind.MET:
             self._miss(asked, outcome)
-        self._kinds.append(KINDS.index(outcome.kind))
-        self._charges.append(outcome.charge)
-        self.total.add(outcome.kind, outcome.charge)
+        kind, charge = outcome.kind, outcome.charge
+        self._kinds.append(CODES[kind])
+        self._charges.append(charge)
+        self.total.add(kind, charge)
         tally = self.by_analyst.get(outcome.analyst)
         if tally is None:
             tally = self.by_analyst[outcome.analyst] = Tally()
-        tally.add(outcome.kind, outcome.charge)
+        tally.add(kind, charge)
 
     def _miss(self, asked: Asked, outcome: Outcome) -> None:
         position = len(self._kinds)
