@@ -1,7 +1,7 @@
 """A frozen version as an Ibis table: the same three questions for every engine that Ibis speaks to.
 
-Engines are imported and opened in the process that uses them, because threads do not survive a fork. Conditions compare codes with
-the ends of intervals and are shared between the regions of one scan; there are no nulls among codes.
+Engines are imported and opened in the process that uses them, because threads do not survive a fork. Conditions compare codes
+with the ends of intervals and are shared between the regions of one scan; there are no nulls among codes.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import ibis
+import ibis.backends.polars  # with the parent, or the first question would wait for it
+import polars as pl
 import pyarrow.parquet as pq
 
 from curator.engine.cells import Cells
@@ -19,9 +21,6 @@ from curator.mechanism.diagram import INSIDE, OUTSIDE
 from curator.mechanism.intervals import Intervals
 from curator.mechanism.region import Region
 
-if TYPE_CHECKING:
-    import ibis
-
 TABLE = "version"
 
 
@@ -29,7 +28,7 @@ TABLE = "version"
 class Source:
     """One version in one engine: `table` holds its codes, `rows` of them."""
 
-    table: "ibis.Table"
+    table: ibis.Table
     rows: int
 
     def totals(self, regions: Sequence[Region], *, persons: bool) -> list[int]:
@@ -39,7 +38,7 @@ class Source:
         row = self.table.aggregate(aggregates).to_pyarrow().to_pylist()[0]
         return [row[f"r{place}"] or 0 for place in range(len(regions))]  # a sum over no rows is null in SQL
 
-    def _total(self, condition: "ibis.expr.types.BooleanValue | None", persons: bool) -> "ibis.expr.types.IntegerScalar":
+    def _total(self, condition: ibis.expr.types.BooleanValue | None, persons: bool) -> ibis.expr.types.IntegerScalar:
         if persons:
             return self.table[PERSON].nunique(where=condition)
         return self.table.count() if condition is None else condition.sum()
@@ -66,10 +65,10 @@ class Source:
 class _Conditions:
     """Boolean expressions of one table, each condition on a column built once."""
 
-    table: "ibis.Table"
-    leaves: dict[tuple[int, Intervals], "ibis.expr.types.BooleanValue"] = field(default_factory=dict)
+    table: ibis.Table
+    leaves: dict[tuple[int, Intervals], ibis.expr.types.BooleanValue] = field(default_factory=dict)
 
-    def of(self, region: Region) -> "ibis.expr.types.BooleanValue | None":
+    def of(self, region: Region) -> ibis.expr.types.BooleanValue | None:
         """Whether a row lies in the region, which is not empty; None for all rows."""
         if region.diagram.root == INSIDE:
             return None
@@ -83,7 +82,7 @@ class _Conditions:
             inside.append(reduce(or_, parts))
         return inside[-1]
 
-    def _leaf(self, place: int, runs: Intervals) -> "ibis.expr.types.BooleanValue":
+    def _leaf(self, place: int, runs: Intervals) -> ibis.expr.types.BooleanValue:
         key = (place, runs)
         if key not in self.leaves:
             codes = self.table[column_name(place)]
@@ -95,17 +94,12 @@ class _Conditions:
 
 def open_polars(path: Path) -> Source:
     """The version in this process's memory."""
-    import ibis
-    import polars as pl
-
     frame = pl.read_parquet(path, use_statistics=False)
     return Source(ibis.polars.connect({TABLE: frame}).table(TABLE), frame.height)
 
 
 def open_duckdb(path: Path) -> Source:
     """The version in an in-memory DuckDB, for tables that should not be held by Python."""
-    import ibis
-
     connection = ibis.duckdb.connect(temp_directory="")
     return Source(connection.read_parquet(path, table_name=TABLE), pq.read_metadata(path).num_rows)
 

@@ -77,7 +77,8 @@ class Cells:
             here = np.flatnonzero(levels[states] == level)
             places = np.searchsorted(starts, (states[here] << 32) + self.codes[level][here], side="right") - 1
             states[here] = children[places]
-        return states == INSIDE
+        inside: Mask = states == INSIDE
+        return inside
 
 
 def within(codes: Column, runs: Intervals) -> Mask:

@@ -87,11 +87,11 @@ def verdict(column: Column, text: str | None, code: int) -> str:
         return "missing"
     if not isinstance(column.domain, Grid):
         return "" if code < column.value_count else "outside"
-    position = column.domain.read(tidy, with_time=True)
+    position = column.domain.read(tidy, from_file=True)
     if position is None:
         return "unreadable"
+    if position in map(column.domain.read, column.missing_texts):  # in another spelling, -9.0 for -9
+        return "missing"
     if not column.domain.inside(position):
         return "outside"
-    if code == column.missing_code:  # a missing number in another spelling, -9.0 for -9
-        return "missing"
     return "between" if position.denominator != 1 else ""

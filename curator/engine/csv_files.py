@@ -20,7 +20,7 @@ from curator.mechanism.errors import Refused, TooLarge
 from curator.mechanism.values import normalise
 
 HEAD = 1 << 20  # bytes in which the header must end
-MAX_RECORD = 8 << 20  # bytes of one record: what is held in memory at once
+MAX_RECORD = 8 << 20  # bytes held at once: a record of this size is always read, one of twice this size never
 DELIMITERS = (",", ";", "\t", "|")
 LAST = "\x04"  # every field of the appended line
 
@@ -141,5 +141,7 @@ def _refusal(message: str, uneven: list[int]) -> Refused:
         detail = "A row has more or fewer cells than the header has names; the report says which row."
         return Refused("uneven_rows", detail, row=uneven[0])
     if "straddling" in message:
-        return TooLarge("record_too_large", f"One record is longer than {MAX_RECORD:,} bytes.", maximum=MAX_RECORD)
+        return TooLarge(
+            "record_too_large", f"One record is longer than {MAX_RECORD:,} bytes: more than can be read.", maximum=MAX_RECORD
+        )
     return Refused("not_a_table", NOT_A_TABLE)

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 from django.conf import settings
 
@@ -27,9 +27,6 @@ from curator.engine.sealing import sealed
 from curator.engine.tables import Batch
 from curator.mechanism.schema import Schema
 from curator.mechanism.values import normalise
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @sealed("freeze_failed")
@@ -72,10 +69,8 @@ class _Rows:
         if self.person_column:
             self.persons.append(_tidy(batch[self.person_column]))
 
-    def frame(self) -> "pl.DataFrame":
+    def frame(self) -> pl.DataFrame:
         """All rows: a column of codes each, and `person` (null: none named) where persons are told apart."""
-        import polars as pl  # in the process that uses it: its threads do not survive a fork
-
         columns = {
             files.column_name(place): np.concatenate([coder.none, *(batch[place] for batch in self.codes)])
             for place, coder in enumerate(self.coders)
@@ -103,10 +98,8 @@ def _tidy(texts: pa.DictionaryArray) -> pa.Array:
     return pa.DictionaryArray.from_arrays(texts.indices, names).cast(pa.string())
 
 
-def _settle(frame: "pl.DataFrame", columns: Sequence[str], *, k: int) -> tuple["pl.DataFrame", dict[str, int]]:
+def _settle(frame: pl.DataFrame, columns: Sequence[str], *, k: int) -> tuple[pl.DataFrame, dict[str, int]]:
     """Sorted rows, at most k of each person, and how many were dropped why."""
-    import polars as pl
-
     if files.PERSON not in frame.columns:
         return frame.sort(columns), {}
     named = frame.drop_nulls(files.PERSON)
@@ -122,5 +115,5 @@ def _settle(frame: "pl.DataFrame", columns: Sequence[str], *, k: int) -> tuple["
     return numbered.rename({"number": files.PERSON}), dropped
 
 
-def _write(frame: "pl.DataFrame", path: Path) -> None:
+def _write(frame: pl.DataFrame, path: Path) -> None:
     frame.write_parquet(path, compression="zstd", statistics=False)
