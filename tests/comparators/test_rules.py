@@ -53,6 +53,17 @@ def test_partition_scales_allotments_down_where_they_exceed_the_pool_as_of_each_
     assert [outcome.charge for outcome in outcomes("budget_partition", stream)] == [10, 20, 20, 40]
 
 
+def test_a_replaced_allotment_no_longer_counts_towards_the_scaling() -> None:
+    stream: list[Event] = [
+        settings(30),
+        *(AllotmentSet("alice", 20), AllotmentSet("bob", 20), AllotmentSet("chi", None)),
+        *(AllotmentSet("alice", 10), AllotmentSet("chi", 0)),  # 30 together again
+        asks("bob", {"q": 20}, ALL_OR_NOTHING),
+        asks("alice", {"r": 10}, ALL_OR_NOTHING),
+    ]
+    assert [outcome.charge for outcome in outcomes("budget_partition", stream)] == [20, 10]
+
+
 def test_partition_never_gives_more_than_the_pool_has_left() -> None:
     stream: list[Event] = [
         settings(10),
