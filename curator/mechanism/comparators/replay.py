@@ -88,6 +88,11 @@ class Replay:
         if least is not None:
             self.least_spends.append(least)
 
+    @property
+    def pool(self) -> Units:
+        """rho_ans in force. Raises ValueError before the settings."""
+        return self._required().rho_ans
+
     def preview(self, asked: Asked) -> dict[str, Outcome]:
         """What each allocator would do with this question now. Changes nothing."""
         return {name: allocator.price(asked) for name, allocator in self._allocators.items()}
