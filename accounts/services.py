@@ -77,6 +77,17 @@ def deactivate(*, by: User, user: User, reason: str = "") -> User:
     return locked
 
 
+def draw_password(user: User) -> str:
+    """Give a person a new random password, from the command line, and return it to be shown once."""
+    with transaction.atomic():
+        locked = _locked(user)
+        drawn = secrets.token_urlsafe(RANDOM_PASSWORD_BYTES)
+        locked.set_password(drawn)
+        locked.save(update_fields=["password"])
+        audit.append(audit.SITE, [Event("password.drawn", "", {"username": locked.username})])
+    return drawn
+
+
 def person(username: str, *, field: str = "username") -> User:
     """The active person of that name (in any case), or BadInput unknown_person: for a curator's form."""
     found = User.objects.filter(username__iexact=username.strip(), is_active=True).first()

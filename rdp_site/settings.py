@@ -189,6 +189,10 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
+    "ENUM_NAME_OVERRIDES": {
+        "QueryState": "curator.models.queries.Query.State",
+        "RequestState": "curator.models.contracts.BudgetRequest.State",
+    },
 }
 
 # The worker: messages carry ids and nothing else, results live in rows

@@ -1,0 +1,1 @@
+"""The demonstration: a real survey, four people, a round of questions through the real worker."""

@@ -1,0 +1,69 @@
+"""Sets the stage: four people with fresh passwords, the survey frozen as a version, an open contract.
+
+Safe to run again: what is there is used, passwords are drawn anew.
+"""
+
+from decimal import Decimal
+from pathlib import Path
+
+from accounts import services as accounts
+from accounts.models import Role, User
+from curator.mechanism import rho
+from curator.models import AnalystBudget, Contract, DatasetVersion
+from curator.services import contracts, ingestion, memberships
+from curator.services.datasets import PrivacyUnit
+
+HERE = Path(__file__).parent
+CAST = {"alice": Role.ANALYST, "bob": Role.ANALYST, "carol": Role.CURATOR, "dora": Role.AUDITOR}
+DATASET = "Survey of income, 1991"
+CONTRACT = "SIPP 1991"
+ALLOTMENT = "0.05"
+
+Cast = dict[str, tuple[User, str]]
+
+
+def people() -> Cast:
+    """The cast, each with a password to be shown once."""
+    return {name: _person(name, role) for name, role in CAST.items()}
+
+
+def _person(name: str, role: str) -> tuple[User, str]:
+    known = User.objects.filter(username=name, is_active=True).first()
+    if known is not None:
+        return known, accounts.draw_password(known)
+    made = accounts.create_user(username=name, roles=[role], email=f"{name}@example.org")
+    return made.user, made.password or ""
+
+
+def contract(cast: Cast) -> Contract:
+    """The demonstration's contract, opened if it is not there yet."""
+    carol = cast["carol"][0]
+    known = Contract.objects.filter(name=CONTRACT, created_by=carol).first()
+    if known is not None:
+        return known
+    opened = contracts.open_contract(
+        curator=carol, version=_version(carol), name=CONTRACT, rho_total=rho.parse("0.12", field="rho_total"), kappa=Decimal("0.05")
+    )
+    for name in ("alice", "bob"):
+        amount = rho.parse(ALLOTMENT, field="allotment")
+        memberships.add_member(curator=carol, contract=opened, user=cast[name][0], role=Role.ANALYST, allotment=amount)
+    memberships.add_member(curator=carol, contract=opened, user=cast["dora"][0], role=Role.AUDITOR)
+    return opened
+
+
+def _version(carol: User) -> DatasetVersion:
+    known = DatasetVersion.objects.filter(dataset__owner=carol, dataset__name=DATASET).order_by("number").last()
+    if known is not None:
+        return known
+    schema = (HERE / "k401ksubs.schema.json").read_text(encoding="utf-8")
+    return ingestion.load(HERE / "k401ksubs.csv", curator=carol, name=DATASET, schema_text=schema, unit=PrivacyUnit())
+
+
+def leave(contract: Contract, cast: Cast, rest: str) -> None:
+    """Carol sets each allotment so that `rest` (rho) is left of it."""
+    for budget in AnalystBudget.objects.filter(contract=contract).select_related("analyst"):
+        amount = budget.spent + rho.parse(rest, field="rest")
+        if budget.allotment != amount:
+            memberships.set_allotment(
+                curator=cast["carol"][0], contract=contract, analyst=budget.analyst, rho=amount, reason=f"{rest} rho left for the end of the round"
+            )
