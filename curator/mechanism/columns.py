@@ -178,7 +178,7 @@ class Column:
         return code if code is not None else self._fallback(self.other_code, self.missing_code)
 
     def _encode_position(self, grid: Grid, text: str) -> int:
-        position = grid.read(text, with_time=True)
+        position = grid.read(text, from_file=True)
         if position is None:
             return self._fallback(self.other_code, self.missing_code)
         if position in self._missing_positions:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import floor
 
 from curator.mechanism.errors import BadInput
-from curator.mechanism.values import echo, read_date, read_number, whole_key
+from curator.mechanism.values import echo, read_any_number, read_date, read_number, whole_key
 
 MAX_CODES = 2**31 - 4  # a code, with `other` and `missing` after the last value, fits 32 bits
 
@@ -70,12 +70,15 @@ class Grid:
         units = int(value * 10**self.places)
         return f"{'-' if units < 0 else ''}{abs(units) // 10**self.places}.{abs(units) % 10**self.places:0{self.places}d}"
 
-    def read(self, text: str, *, with_time: bool = False) -> Fraction | None:
-        """Position of a written value in steps from `low` (any fraction, also outside the grid), or None if unreadable."""
+    def read(self, text: str, *, from_file: bool = False) -> Fraction | None:
+        """Position of a written value in steps from `low` (any fraction, also outside the grid), or None if unreadable.
+
+        A file may write dates with a time and numbers of any size; a question may not.
+        """
         if self.dates:
-            day = read_date(text, with_time=with_time)
+            day = read_date(text, with_time=from_file)
             return None if day is None else Fraction(day.toordinal()) - self.low
-        number = read_number(text)
+        number = read_any_number(text) if from_file else read_number(text)
         return None if number is None else (number - self.low) / self.step
 
     def inside(self, position: Fraction) -> bool:

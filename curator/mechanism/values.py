@@ -51,18 +51,27 @@ def harmless(text: str) -> str:
 
 def read_number(value: str | int | Decimal) -> Fraction | None:
     """The exact number, or None where this is no number or lies beyond 10^30 or below 10^-30."""
-    if isinstance(value, str):
-        text = value.strip()
-        if len(text) > MAX_TEXT or not _NUMBER.fullmatch(text):
-            return None
-        value = Decimal(text)
-    if isinstance(value, int):
-        return Fraction(value) if abs(value) < 10**MAX_SCALE else None
-    if not value.is_finite():
+    exact = _decimal(value) if isinstance(value, str) else value
+    if isinstance(exact, int):
+        return Fraction(exact) if abs(exact) < 10**MAX_SCALE else None
+    if exact is None or not exact.is_finite() or (exact and not -MAX_SCALE <= exact.adjusted() < MAX_SCALE):
         return None
-    if value and not -MAX_SCALE <= value.adjusted() < MAX_SCALE:
-        return None
-    return Fraction(value) if value else Fraction(0)
+    return Fraction(exact) if exact else Fraction(0)
+
+
+def read_any_number(text: str) -> Fraction | None:
+    """As `read_number`, but a number beyond 10^30 is 10^30 and one below 10^-30 is 0: in a file they are readable all the same."""
+    exact = _decimal(text)
+    if exact is None or (number := read_number(exact)) is not None:
+        return number if exact is not None else None
+    if exact.adjusted() < 0:
+        return Fraction(0)
+    return Fraction(-(10**MAX_SCALE) if exact.is_signed() else 10**MAX_SCALE)
+
+
+def _decimal(text: str) -> Decimal | None:
+    tidy = text.strip()
+    return Decimal(tidy) if len(tidy) <= MAX_TEXT and _NUMBER.fullmatch(tidy) else None
 
 
 def read_date(text: str, *, with_time: bool = False) -> date | None:
