@@ -23,7 +23,7 @@ from curator import queue
 from curator.mechanism.errors import BadInput, Conflict, NotYours, TooLarge
 from curator.mechanism.schema import Schema
 from curator.mechanism.values import echo, has_control, normalise
-from curator.models import Dataset, DatasetVersion, Upload
+from curator.models import AuditEvent, Dataset, DatasetVersion, Upload
 from curator.services import audit, texts
 
 MAX_SCHEMA = 2_000_000  # characters
@@ -134,8 +134,13 @@ def declare_overlap(*, curator: User, version: DatasetVersion, other: DatasetVer
     reason = texts.paragraph(reason, field="reason")
     data = {"version": str(version.uid), "other": str(other.uid), "same_people": same_people, "reason": reason}
     with transaction.atomic():
-        Upload.objects.filter(version=version, code=LIKELY_REUPLOAD).update(code="")
         audit.append(audit.SITE, [audit.Event("overlap.declared", curator.username, data)])
+
+
+def overlap_declared(version: DatasetVersion) -> bool:
+    """Say whether its curator has said what a version shares with another (what an upload's likely_reupload asks for)."""
+    events = AuditEvent.objects.filter(chain=audit.SITE, kind="overlap.declared").values_list("body", flat=True)
+    return any(json.loads(bytes(body))["data"]["version"] == str(version.uid) for body in events.iterator())
 
 
 def path_of(upload: Upload) -> Path:
