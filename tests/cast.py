@@ -31,7 +31,12 @@ SCHEMA: dict[str, Any] = {
 }
 #: Twelve people; no two tests should care how many.
 ROWS: tuple[Mapping[str, str], ...] = tuple(
-    {"age": str(20 + 5 * i), "sex": "FM"[i % 2], "city": ("Oslo", "Rome", "Lima", "")[i % 4], "member": ("true", "false", "")[i % 3]}
+    {
+        "age": str(20 + 5 * i),
+        "sex": "FM"[i % 2],
+        "city": ("Oslo", "Rome", "Lima", "")[i % 4],
+        "member": ("true", "false", "")[i % 3],
+    }
     for i in range(12)
 )
 NO_LIMIT = "no limit"
@@ -87,7 +92,7 @@ def make_contract(
     people: Cast, version: DatasetVersion | None = None, *, rho_total: str = "1", xi: str = "0", kappa: str = "0.02",
     allotments: Mapping[str, str] | None = None, rows: Sequence[Mapping[str, str]] | None = None, **settings: Any,
 ) -> Contract:  # fmt: skip
-    """An open contract of Carol's with Alice and Bob as analysts (no limit of their own unless `allotments` says) and Dora as auditor."""
+    """An open contract of Carol's: Alice and Bob ask (without limits of their own, unless `allotments` says), Dora audits."""
     version = version or make_version(people.carol, rows=rows)
     contract = contracts.open_contract(
         curator=people.carol, version=version, name="The people of 2020", rho_total=rho.parse(rho_total, field="rho_total"),
@@ -113,6 +118,4 @@ def _freeze(version: DatasetVersion, rows: Iterable[Mapping[str, str]]) -> None:
         writer.writeheader()
         writer.writerows(rows)
         file.flush()
-        freeze(
-            Path(file.name), schema=schema, person_column=version.person_column, k=version.k, uid=str(version.uid)
-        )
+        freeze(Path(file.name), schema=schema, person_column=version.person_column, k=version.k, uid=str(version.uid))

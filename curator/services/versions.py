@@ -21,6 +21,7 @@ class Version:
     everybody_digest: str
     has_person_column: bool
     k: int
+    table: str  # what a question's FROM calls it
 
 
 def known(row: DatasetVersion) -> Version:
@@ -35,4 +36,4 @@ def _version(uid: str, row: DatasetVersion) -> Version:
     schema = Schema.from_json(row.schema)
     everybody = Region.full(schema)
     digest = descriptor_digest(uid, AGGREGATE, everybody)
-    return Version(uid, schema, everybody, digest, has_person_column=bool(row.person_column), k=row.k)
+    return Version(uid, schema, everybody, digest, has_person_column=bool(row.person_column), k=row.k, table=row.table)

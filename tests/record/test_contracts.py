@@ -34,10 +34,10 @@ def test_carol_opens_a_contract_and_its_settings_are_on_the_record(people: Cast)
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("rho_total", 0), ("rho_total", -1), ("rho_total", 10**19), ("xi", Decimal(1)), ("xi", Decimal("-0.1")), ("xi", Decimal("NaN")),
-        ("xi", Decimal("0.1234567")), ("kappa", Decimal(-1)), ("kappa", Decimal("Infinity")), ("alpha", Decimal(-1)),
-        ("alpha", Decimal(11)), ("beta", Decimal(-1)), ("rho_d", 0), ("rho_d", RHO), ("query_cap", -1), ("delta", Decimal(0)),
-        ("delta", Decimal(1)), ("ends_on", datetime.date(2020, 1, 1)),
+        ("rho_total", 0), ("rho_total", -1), ("rho_total", 10**19), ("xi", Decimal(1)), ("xi", Decimal("-0.1")),
+        ("xi", Decimal("NaN")), ("xi", Decimal("0.1234567")), ("kappa", Decimal(-1)), ("kappa", Decimal("Infinity")),
+        ("alpha", Decimal(-1)), ("alpha", Decimal(11)), ("beta", Decimal(-1)), ("rho_d", 0), ("rho_d", RHO), ("query_cap", -1),
+        ("delta", Decimal(0)), ("delta", Decimal(1)), ("ends_on", datetime.date(2020, 1, 1)),
     ],
 )  # fmt: skip
 def test_a_setting_out_of_its_limits_is_refused_with_its_field_and_leaves_no_row(people: Cast, field: str, value: Any) -> None:
@@ -82,7 +82,9 @@ def test_only_the_owner_of_a_dataset_drafts_a_contract_over_it(people: Cast) -> 
 def test_a_draft_can_change_and_an_open_contract_cannot(people: Cast) -> None:
     version = make_version(people.carol)
     contract = contracts.draft(curator=people.carol, version=version, name="x", rho_total=RHO)
-    contracts.change_draft(curator=people.carol, contract=contract, version=version, name="y", rho_total=RHO // 2, xi=Decimal("0.5"))
+    contracts.change_draft(
+        curator=people.carol, contract=contract, version=version, name="y", rho_total=RHO // 2, xi=Decimal("0.5")
+    )
     opened = contracts.open_draft(curator=people.carol, contract=contract)
     assert (opened.name, opened.rho_total, opened.rho_est) == ("y", RHO // 2, RHO // 4)
     with pytest.raises(Conflict):

@@ -18,7 +18,7 @@ from curator.services import audit
 from curator.services.audit import Event
 from curator.services.verification.chain import CHUNK, Entry, walk
 from curator.services.verification.contract import Check
-from curator.services.verification.difference import Difference, require
+from curator.services.verification.difference import Difference, present, require
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,8 @@ def _everything(checked: Counter[str]) -> None:
 
 def _each(contracts: Iterable[Contract], checked: Counter[str]) -> None:
     for given in contracts:
-        contract = Contract.objects.select_related("dataset", "version", "created_by").get(pk=given.pk)
+        rows = Contract.objects.select_related("dataset", "version", "created_by").filter(pk=given.pk)
+        contract = present(rows.first(), f"contract {given.pk}", "its dataset, its version or whoever made it is missing")
         check = Check(contract, checked)
         for stretch in _stretches(walk(audit.chain_of(contract))):
             check.stretch(stretch)

@@ -1,5 +1,6 @@
 """Questions as they arrived: the row, its bins and their price against the event that tells of them; and their final state."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from curator.mechanism import accuracy
@@ -8,7 +9,8 @@ from curator.mechanism.controller import UnderScarcity
 from curator.mechanism.rho import Units
 from curator.models import Query, QueryBin
 from curator.services.verification.chain import Entry
-from curator.services.verification.difference import present, require, same
+from curator.services.verification.difference import present, readable, require, same
+from curator.services.verification.meaning import check_question
 from curator.services.verification.rows import Books, Rows, place_of
 
 
@@ -32,11 +34,15 @@ def arrive(entry: Entry, rows: Rows, books: Books) -> Asked:
         analyst=data["analyst"], version=data["version"], bins=tuple(data["bins"]), rho_min=tuple(data["rho_min"]),
         target=accuracy.parse_target(data["accuracy"]), under_scarcity=UnderScarcity(data["under_scarcity"]),
     )  # fmt: skip
-    books.version_of(asked.version, entry.place)
     price = None if isinstance(asked.target, Relative) else accuracy.rho_min(asked.target, bins=len(asked.bins))
     expected = tuple(0 if digest is None else price for digest in asked.bins)
     same(entry.place, "rho_min", asked.rho_min, expected)
-    _check_row(entry, asked, query_of(entry, rows), rows, books)
+    query = query_of(entry, rows)
+    bins = rows.bins.get(query.pk, [])
+    _check_row(entry, asked, query, bins, books)
+    version = books.version_of(asked.version, entry.place)
+    with readable(place_of(query)):
+        check_question(place_of(query), query, asked.bins, [row.label for row in bins], version)
     return asked
 
 
@@ -46,14 +52,13 @@ def query_of(entry: Entry, rows: Rows) -> Query:
     return present(found, entry.place, f"there is no question {entry.query} in this contract")
 
 
-def _check_row(entry: Entry, asked: Asked, query: Query, rows: Rows, books: Books) -> None:
+def _check_row(entry: Entry, asked: Asked, query: Query, bins: Sequence[QueryBin], books: Books) -> None:
     place = place_of(query)
     same(place, "analyst", query.analyst.username, asked.analyst)
     same(place, "version", str(query.version.uid), asked.version)
     for name in ("aggregate", "question", "accuracy", "under_scarcity"):
         same(place, name, getattr(query, name), entry.data[name])
     books.account_for(query)
-    bins = rows.bins.get(query.pk, [])
     same(place, "number of bins", len(bins), len(asked.bins))
     for position, row in enumerate(bins):
         _check_bin(row, position, asked, books)
@@ -74,6 +79,5 @@ def end(entry: Entry, asked: Asked, rows: Rows, state: str) -> None:
     require(asked.state == Query.State.WAITING, entry.place, f"the question was {asked.state} already")
     query = query_of(entry, rows)
     same(place_of(query), "state", query.state, state)
-    if state == Query.State.FAILED:
-        same(place_of(query), "failure", query.failure, entry.data["code"])
+    same(place_of(query), "failure", query.failure, entry.data["code"] if state == Query.State.FAILED else "")
     asked.state = state

@@ -29,7 +29,7 @@ class Entry:
 
 
 def walk(chain: str) -> Iterator[Entry]:
-    """The events of a chain in order, each checked as it is passed; at the end the chain's head. Difference at the first break."""
+    """The events of a chain in order, each checked in passing, and at the end its head. Difference at the first break."""
     seq, previous = 0, GENESIS
     for row in AuditEvent.objects.filter(chain=chain).order_by("seq").iterator(chunk_size=CHUNK):
         place = f"auditevent {row.pk} (chain {chain}, seq {row.seq})"

@@ -97,16 +97,17 @@ def check_ledger(
     entries = rows.ledger.get(entry.seq, [])
     same(entry.place, "number of ledger entries", len(entries), 1 if load else 0)
     for row in entries:
-        _check_entry(row, account=account, analyst=analyst, load=load, before=before)
+        _check_entry(row, query=entry.query, account=account, analyst=analyst, load=load, before=before)
         books.account_for(row)
 
 
-def _check_entry(row: LedgerEntry, *, account: str, analyst: str, load: Units, before: Units) -> None:
+def _check_entry(row: LedgerEntry, *, query: str | None, account: str, analyst: str, load: Units, before: Units) -> None:
     place = place_of(row)
     expected = {"account": account, "load": load, "quota": load, "balance_before": before, "balance_after": before + load}
     for name, value in expected.items():
         same(place, name, getattr(row, name), value)
     same(place, "analyst", row.analyst.username, analyst)
+    same(place, "query", str(row.query.uid), query)
 
 
 def _check_bins(entry: Entry, asked: Asked, verdict: Verdict, query: Query, state: State, rows: Rows, books: Books) -> None:
@@ -114,8 +115,8 @@ def _check_bins(entry: Entry, asked: Asked, verdict: Verdict, query: Query, stat
     answers = rows.answers.get(query.pk, [])
     same(place_of(query), "number of answers", len(answers), len(asked.bins))
     lines = zip(verdict.pending.cells, entry.data["bins"], answers, strict=True)
-    groups = {_check_bin(entry, cell, parts.get(cell.position), line, state, rows, books) for cell, line, _ in lines}
-    require(len(groups - {None}) <= 1, entry.place, "its releases were not drawn as one group")
+    releases = [_check_bin(entry, cell, parts.get(cell.position), line, state, rows, books) for cell, line, _ in lines]
+    books.one_group(entry.place, filter(None, releases))
     for cell, answer in zip(verdict.pending.cells, answers, strict=True):
         _check_answer(answer, cell, parts.get(cell.position), asked, state, entry)
         books.account_for(answer)
@@ -123,8 +124,8 @@ def _check_bins(entry: Entry, asked: Asked, verdict: Verdict, query: Query, stat
 
 def _check_bin(
     entry: Entry, cell: Cell, part: Part | None, line: dict[str, Any], state: State, rows: Rows, books: Books
-) -> UUID | None:
-    """One bin of the event against the decision and its release; credits the release and gives the group it was drawn with."""
+) -> Release | None:
+    """One bin of the event against the decision and its release, which is credited."""
     place = f"{entry.place} bin {cell.position}"
     expected = {
         "descriptor": cell.digest, "rho_min": part.rho_min if part else 0, "rho_hist": part.rho_hist if part else 0,
@@ -139,7 +140,7 @@ def _check_bin(
     release = check_release(place, line, rows, books, account=Release.Account.ANS, rho=part.rho_new, digest=cell.digest)
     same(place_of(release), "query", str(release.query.uid) if release.query else None, entry.query)
     state.credits.setdefault(cell.digest, Credit()).add(line["release"], rho=part.rho_new, value=line["value"])
-    return release.group
+    return release
 
 
 def check_release(

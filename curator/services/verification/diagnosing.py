@@ -17,11 +17,10 @@ from curator.services.verification.state import State
 def diagnose(entry: Entry, asked: Asked, state: State, rows: Rows, books: Books) -> None:
     """Check diagnostics and what was written with them, then move the state forward by them."""
     data = entry.data
-    lines = [*data["bins"], *([data["population"]] if data["population"] else [])]
     _check_price(entry, asked, state)
     _check_wanted(entry, asked, books)
-    for line in lines:
-        _check_line(entry, line, state, rows, books)
+    for disjoint in (data["bins"], [data["population"]] if data["population"] else []):
+        books.one_group(entry.place, [_check_line(entry, line, state, rows, books) for line in disjoint])
     check_ledger(
         entry, rows, books, account=Release.Account.EST, analyst=asked.analyst, load=data["charge"], before=state.est_spent
     )
@@ -55,7 +54,7 @@ def _check_wanted(entry: Entry, asked: Asked, books: Books) -> None:
         same(entry.place, "the population's descriptor", population["descriptor"], version.everybody_digest)
 
 
-def _check_line(entry: Entry, line: dict[str, Any], state: State, rows: Rows, books: Books) -> None:
+def _check_line(entry: Entry, line: dict[str, Any], state: State, rows: Rows, books: Books) -> Release:
     digest, rho_d = line["descriptor"], state.contract.rho_d
     require(digest not in state.diagnostics, entry.place, f"descriptor {digest} had a diagnostic already")
     release = check_release(entry.place, line, rows, books, account=Release.Account.EST, rho=rho_d, digest=digest)
@@ -64,3 +63,4 @@ def _check_line(entry: Entry, line: dict[str, Any], state: State, rows: Rows, bo
     same(place_of(kept), "release_id", kept.release_id, release.pk)
     books.account_for(kept)
     state.diagnostics[digest] = Diagnostic(line["value"], rho_d)
+    return release

@@ -1,11 +1,12 @@
-"""What the chain amounts to, against the rows that repeat it: contract, budgets, supports, people, requests; and no row too many."""
+"""What the chain amounts to, against the rows that repeat it: contract, budgets, supports, people, requests; no row too many."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db.models import QuerySet
 
-from accounts.models import Membership
+from accounts.models import Membership, User
 from curator.models import (
     Allotment,
     AnalystBudget,
@@ -37,9 +38,9 @@ def finish(state: State, asked: dict[str, Asked], books: Books) -> None:
     _check_budgets(books.contract, state)
     _check_supports(books.contract, state, books)
     _check_people(books.contract, state)
-    _check_requests(BudgetRequest.objects.filter(contract=books.contract).select_related("analyst", "decided_by"), state)
-    _check_raises(TotalRaise.objects.filter(contract=books.contract).select_related("proposed_by", "decided_by"), state)
-    _check_waiting(books.contract, asked)
+    _check_requests(books.contract, state)
+    _check_raises(books.contract, state)
+    _check_waiting(asked, books)
     for rows in _accountable(books.contract):
         _check_all_seen(rows, books)
 
@@ -62,19 +63,19 @@ def _check_budgets(contract: Contract, state: State) -> None:
         purse = state.purses.get(row.analyst.username, Purse())
         for name in ("allotment", "spent", "est_spent"):
             same(place_of(row), name, getattr(row, name), getattr(purse, name))
-    _check_none_missing(contract, "analystbudget", state.purses, [row.analyst.username for row in rows])
+    _check_each_once(contract, "analystbudget", state.purses, [row.analyst.username for row in rows])
 
 
 def _check_supports(contract: Contract, state: State, books: Books) -> None:
-    found = set()
+    found = []
     for row in Support.objects.filter(contract=contract).order_by("id").iterator(chunk_size=CHUNK):
         credit = present(state.credits.get(row.descriptor_id), place_of(row), "no release supports it")
         same(place_of(row), "rho_hist", row.rho_hist, credit.held.rho_hist)
         same(place_of(row), "weighted_sum", int(row.weighted_sum), credit.held.weighted_sum)
         same(place_of(row), "releases", row.releases, len(credit.parts))
         books.account_for(row)
-        found.add(row.descriptor_id)
-    _check_none_missing(contract, "support", (digest for digest, credit in state.credits.items() if credit.parts), found)
+        found.append(row.descriptor_id)
+    _check_each_once(contract, "support", (digest for digest, credit in state.credits.items() if credit.parts), found)
 
 
 def _check_people(contract: Contract, state: State) -> None:
@@ -83,41 +84,45 @@ def _check_people(contract: Contract, state: State) -> None:
     places = {founder: True, **state.places}
     for row in rows:
         same(place_of(row), "active", row.active, places.get((row.user.username, row.role)))
-    _check_none_missing(contract, "membership", places, [(row.user.username, row.role) for row in rows])
+    _check_each_once(contract, "membership", places, [(row.user.username, row.role) for row in rows])
 
 
-def _check_requests(rows: QuerySet[BudgetRequest], state: State) -> None:
-    for row in rows.order_by("id"):
+def _check_requests(contract: Contract, state: State) -> None:
+    rows = list(BudgetRequest.objects.filter(contract=contract).select_related("analyst", "decided_by").order_by("id"))
+    for row in rows:
         told = state.requests.get(str(row.uid))
-        _check_decided(row, told, {"amount": row.amount, "analyst": row.analyst.username}, {"granted": row.granted})
-    _check_none_missing(None, "budgetrequest", state.requests, [str(row.uid) for row in rows])
+        _check_decided(row, told, row.analyst, {"amount": row.amount}, {"granted": row.granted})
+    _check_each_once(contract, "budgetrequest", state.requests, [str(row.uid) for row in rows])
 
 
-def _check_raises(rows: QuerySet[TotalRaise], state: State) -> None:
-    for row in rows.order_by("id"):
+def _check_raises(contract: Contract, state: State) -> None:
+    rows = list(TotalRaise.objects.filter(contract=contract).select_related("proposed_by", "decided_by").order_by("id"))
+    for row in rows:
         told = state.raises.get(str(row.uid))
-        _check_decided(row, told, {"before": row.before, "after": row.rho_total}, {})
-    _check_none_missing(None, "totalraise", state.raises, [str(row.uid) for row in rows])
+        _check_decided(row, told, row.proposed_by, {"before": row.before, "after": row.rho_total}, {})
+    _check_each_once(contract, "totalraise", state.raises, [str(row.uid) for row in rows])
 
 
 def _check_decided(
-    row: BudgetRequest | TotalRaise, known: Request | None, asked: dict[str, object], given: dict[str, object]
+    row: BudgetRequest | TotalRaise, known: Request | None, asker: User, asked: dict[str, object], given: dict[str, object]
 ) -> None:
     place = place_of(row)
     told = present(known, place, UNTOLD)
     for name, value in {**asked, "reason": row.reason}.items():
-        same(place, name, value, told.data.get(name, value))
+        same(place, name, value, told.data.get(name))
+    same(place, "asked by", asker.username, told.actor)
     by = row.decided_by.username if row.decided_by else None
     for name, value in {"state": row.state, "decided_by": by, "note": row.note, **given}.items():
         same(place, name, value, getattr(told, name))
 
 
-def _check_waiting(contract: Contract, asked: dict[str, Asked]) -> None:
+def _check_waiting(asked: dict[str, Asked], books: Books) -> None:
     """A question without an end on the chain is waiting in its row too (the others were compared at their end)."""
-    rows = Query.objects.filter(contract=contract).order_by("id").values_list("pk", "uid", "state")
+    rows = Query.objects.filter(contract=books.contract).order_by("id").values_list("pk", "uid", "state")
     for pk, uid, state in rows.iterator(chunk_size=CHUNK):
         told = present(asked.get(str(uid)), f"query {pk}", UNTOLD)
         same(f"query {pk}", "state", state, told.state)
+        require(pk in books.seen["query"], f"query {pk}", UNTOLD)
 
 
 def _accountable(contract: Contract) -> Iterable[QuerySet[Any]]:
@@ -134,7 +139,9 @@ def _check_all_seen(rows: QuerySet[Any], books: Books) -> None:
         require(pk in books.seen[name], f"{name} {pk}", UNTOLD)
 
 
-def _check_none_missing(contract: Contract | None, table: str, told: Iterable[object], found: Iterable[object]) -> None:
-    missing = set(told) - set(found)
-    where = f" in {place_of(contract)}" if contract else ""
-    require(not missing, table, f"no row{where} for {min(map(str, missing), default='')}, of which the chain tells")
+def _check_each_once(contract: Contract, table: str, told: Iterable[object], found: Sequence[object]) -> None:
+    """One row for everything that the chain tells of in this table."""
+    missing = sorted(map(str, set(told) - set(found)))
+    require(not missing, table, f"no row in {place_of(contract)} for {missing[:1]}, of which the chain tells")
+    double = sorted(str(one) for one, times in Counter(found).items() if times > 1)
+    require(not double, table, f"two rows in {place_of(contract)} for {double[:1]}")

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
+from uuid import UUID
 
 from django.db.models import Model
 
@@ -21,7 +22,8 @@ from curator.models import (
     Release,
 )
 from curator.services.verification.chain import Entry
-from curator.services.verification.difference import present, readable, same
+from curator.services.verification.difference import present, readable, require, same
+from curator.services.verification.meaning import check_text
 from curator.services.versions import Version, known
 
 Key = TypeVar("Key")
@@ -41,10 +43,17 @@ class Books:
     versions: dict[int, Version]
     seen: dict[str, set[object]] = field(default_factory=lambda: defaultdict(set))
     descriptors: set[str] = field(default_factory=set)
+    groups: set[UUID] = field(default_factory=set)
 
     def account_for(self, row: Model) -> None:
         """Note that the chain tells of this row."""
         self.seen[str(row._meta.model_name)].add(row.pk)
+
+    def one_group(self, place: str, releases: Iterable[Release]) -> None:
+        """Releases made together were drawn as one set of disjoint bins, and nothing else belongs to it."""
+        found = {row.group for row in releases}
+        require(len(found) <= 1 and self.groups.isdisjoint(found), place, "its releases are not one group of their own")
+        self.groups |= found
 
     def version_of(self, uid: str, place: str) -> Version:
         """A version of the contract's dataset by its uid."""
@@ -60,6 +69,7 @@ class Books:
         with readable(place):
             region = Region.from_bytes(version.schema, bytes(row.region))
             same(place, "digest", row.digest, descriptor_digest(version.uid, row.aggregate, region))
+            check_text(place, row.text, region, version)
         self.descriptors.add(row.digest)
 
 
@@ -99,7 +109,7 @@ def fetch(contract: Contract, entries: Sequence[Entry]) -> Rows:
         answers=_grouped((row.query_id, row) for row in answers),
         releases={str(row.uid): row for row in releases},
         ledger=_grouped(
-            (row.event_seq, row) for row in LedgerEntry.objects.filter(**span).select_related("analyst").order_by("id")
+            (row.event_seq, row) for row in LedgerEntry.objects.filter(**span).select_related("analyst", "query").order_by("id")
         ),
         allotments=_grouped(
             (row.event_seq, row)
