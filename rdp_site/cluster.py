@@ -146,15 +146,15 @@ class Cluster:
         return [places.programs(self.home) / "postgres", "-D", self.data, *settings]
 
     def _await_or_forget_predecessor(self, deadline: float) -> None:
-        """Wait for a server that is starting or stopping; remove the note of one that is gone, though its id lives on."""
-        note = self.data / "postmaster.pid"
-        while note.exists() and time.monotonic() < deadline:
-            if not _is_server(_first_number(note), self.data):
-                note.unlink(missing_ok=True)
-            elif self.is_alive():
-                return
-            else:
-                time.sleep(0.1)
+        """Wait for a server that is starting or stopping; remove the notes of one that is gone, though its id lives on."""
+        for note in (self.data / "postmaster.pid", self.home / "socket" / f".s.PGSQL.{PORT}.lock"):
+            while note.exists() and time.monotonic() < deadline:
+                if not _is_server(_first_number(note), self.data):
+                    note.unlink(missing_ok=True)
+                elif self.is_alive():
+                    return
+                else:
+                    time.sleep(0.1)
 
 
 def run(command: list[object], home: Path) -> None:

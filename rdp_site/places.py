@@ -73,21 +73,30 @@ def give(path: Path, home: Path) -> None:
         os.chown(path, account["user"], account["group"])
 
 
-def programs(home: Path) -> Path:
+def programs(home: Path, tree: str = "pginstall18") -> Path:
     """The folder of PostgreSQL's programs; a copy beside `home` where the server's account cannot reach the installed ones."""
     spec = find_spec(PACKAGE.replace("-", "_"))
     if spec is None or spec.origin is None:
         raise PostgresError(f"The package {PACKAGE} is not installed: run `make setup`, or set DATABASE_URL.")
-    installed = Path(spec.origin).parent / "pginstall18"
+    installed = Path(spec.origin).parent / tree
     if _reaches(installed / "bin" / "postgres", account_of(home)):
         return installed / "bin"
-    copy = home.with_name(f"{home.name}-programs-{version(PACKAGE)}")
+    return _copy(installed, home.with_name(f"{home.name}-programs-{tree}-{version(PACKAGE)}"))
+
+
+def _copy(installed: Path, copy: Path) -> Path:
+    """Copy PostgreSQL and, laid out alike, the libraries that the wheel keeps beside its package."""
+    package = installed.parent
     if not copy.exists():
         fresh = Path(tempfile.mkdtemp(dir=copy.parent, prefix="programs-"))
-        shutil.copytree(installed, fresh, dirs_exist_ok=True, symlinks=True)
-        fresh.chmod(0o755)
+        shutil.copytree(installed, fresh / package.name / installed.name, symlinks=True)
+        for libraries in (package.with_name(f"{package.name}.libs"), package / ".dylibs"):
+            if libraries.exists():
+                shutil.copytree(libraries, fresh / libraries.relative_to(package.parent))
+        for folder in (fresh, fresh / package.name):
+            folder.chmod(0o755)
         fresh.rename(copy)
-    return copy / "bin"
+    return copy / package.name / installed.name / "bin"
 
 
 def free_port() -> int:

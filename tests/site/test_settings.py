@@ -1,0 +1,109 @@
+"""Settings: read from the environment, hardened by default, and harmless to import."""
+
+import json
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from tests.site.commands import environment, manage, python
+
+PRODUCTION = {
+    "RDP_HTTPS": "1",
+    "ALLOWED_HOSTS": "counts.example.org",
+    "CSRF_TRUSTED_ORIGINS": "https://counts.example.org",
+    "SECRET_KEY": "a-long-one-made-by-a-machine-not-by-a-person-0123456789-abcdefghijklm",
+    "DATABASE_URL": "postgresql://rdp_app:secret@db.example.org/rdp?sslmode=verify-full",
+    "DATABASE_OWNER_URL": "postgresql://rdp_owner:secret@db.example.org/rdp?sslmode=verify-full",
+    "CELERY_BROKER_URL": "rediss://broker.example.org/0",
+}
+
+
+def settings_of(names: str, var: Path, **variables: str) -> dict[str, object]:
+    code = f"import json; from rdp_site import settings as s; print(json.dumps({{n: getattr(s, n) for n in {names.split()!r}}}))"
+    return dict(json.loads(python(code, env=environment(var, **variables))))
+
+
+def test_importing_settings_starts_and_writes_nothing(tmp_path: Path) -> None:
+    code = "import psutil, django; django.setup(); print(len(psutil.Process().children()))"
+    env = environment(tmp_path / "var", DJANGO_SETTINGS_MODULE="rdp_site.settings")
+    assert python(code, env=env).strip() == "0"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [("check",), ("help",), ("verify", "--help"), ("setup_database", "--help"), ("--version",)])
+def test_commands_that_need_no_database_start_none(words: tuple[str, ...], tmp_path: Path) -> None:
+    manage(*words, env=environment(tmp_path / "var"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_command_before_set_up_says_what_to_do(tmp_path: Path) -> None:
+    done = manage("migrate", env=environment(tmp_path / "var"), check=False)
+    assert done.returncode == 1
+    assert "make setup" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_defaults_are_the_careful_ones(tmp_path: Path) -> None:
+    found = settings_of("DEBUG TESTING ALLOWED_HOSTS AUTH_USER_MODEL CELERY_TASK_ACKS_LATE CELERY_TASK_IGNORE_RESULT", tmp_path)
+    assert found == {
+        "DEBUG": False,
+        "TESTING": False,
+        "ALLOWED_HOSTS": ["localhost", "127.0.0.1", "[::1]"],
+        "AUTH_USER_MODEL": "accounts.User",
+        "CELERY_TASK_ACKS_LATE": True,
+        "CELERY_TASK_IGNORE_RESULT": True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "setting", "expected"),
+    [
+        ("DEBUG", "1", "DEBUG", True),
+        ("RDP_HTTPS", "1", "SECURE_SSL_REDIRECT", True),
+        ("RDP_HTTPS", "1", "SECURE_HSTS_SECONDS", 31_536_000),
+        ("RDP_HTTPS", "1", "SESSION_COOKIE_SECURE", True),
+        ("RDP_HTTPS", "1", "CSRF_COOKIE_SECURE", True),
+        ("RDP_BEHIND_PROXY", "1", "SECURE_PROXY_SSL_HEADER", ["HTTP_X_FORWARDED_PROTO", "https"]),
+        ("SECRET_KEY", "given", "SECRET_KEY", "given"),
+        ("RDP_CONTENT_HASH_KEY", "given", "CONTENT_HASH_KEY", "given"),
+        ("ALLOWED_HOSTS", "a.example,b.example", "ALLOWED_HOSTS", ["a.example", "b.example"]),
+        ("CSRF_TRUSTED_ORIGINS", "https://a.example", "CSRF_TRUSTED_ORIGINS", ["https://a.example"]),
+        ("EMAIL_URL", "smtp://mail.example:25", "EMAIL_HOST", "mail.example"),
+        ("DEFAULT_FROM_EMAIL", "counts@a.example", "DEFAULT_FROM_EMAIL", "counts@a.example"),
+        ("CELERY_BROKER_URL", "redis://r.example/0", "CELERY_BROKER_URL", "redis://r.example/0"),
+        ("CELERY_BROKER_URL", "redis://r.example/0", "CELERY_BROKER_TRANSPORT_OPTIONS", {}),
+        ("RDP_BIND", "0.0.0.0:80", "BIND", "0.0.0.0:80"),
+        ("RDP_WORKERS", "7", "WORKERS", 7),
+        ("RDP_SWEEP_SECONDS", "0.5", "SWEEP_SECONDS", 0.5),
+    ],
+)
+def test_each_switch_does_what_it_says(variable: str, value: str, setting: str, expected: object, tmp_path: Path) -> None:
+    assert settings_of(setting, tmp_path, **{variable: value})[setting] == expected
+
+
+def test_a_url_names_an_external_database_and_its_owner(tmp_path: Path) -> None:
+    found = settings_of("DATABASES CELERY_BROKER_TRANSPORT_OPTIONS", tmp_path, **PRODUCTION | {"CELERY_BROKER_URL": ""})
+    databases = found["DATABASES"]
+    assert isinstance(databases, dict)
+    assert {alias: (d["USER"], d["HOST"], d["OPTIONS"]) for alias, d in databases.items()} == {
+        "default": ("rdp_app", "db.example.org", {"sslmode": "verify-full"}),
+        "owner": ("rdp_owner", "db.example.org", {"sslmode": "verify-full"}),
+    }
+
+
+def test_a_hardened_deployment_has_nothing_to_warn_of(tmp_path: Path) -> None:
+    done = manage("check", "--deploy", "--fail-level", "WARNING", env=environment(tmp_path / "var", **PRODUCTION))
+    assert "no issues" in done.stdout + done.stderr
+
+
+def test_every_page_comes_with_its_armour(db: None, client: Client) -> None:
+    headers = client.get("/no-such-page/").headers
+    policy = dict(part.strip().partition(" ")[::2] for part in headers["Content-Security-Policy"].split(";"))
+    assert policy["default-src"] == "'none'"
+    assert policy["script-src"] == policy["style-src"] == "'self'"
+    assert not any(word in headers["Content-Security-Policy"] for word in ("unsafe", "http:", "https:", "*"))
+    assert headers["X-Frame-Options"] == "DENY"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "same-origin"
+    assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
