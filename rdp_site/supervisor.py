@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -75,6 +75,7 @@ class Supervisor:
     revive: Callable[[], object] = lambda: None
     say: Callable[[str], object] = print
     notes: Path = VAR / "services.json"
+    log: Path | None = None  # where the services' output goes; None: to the terminal
     _running: list[_Running] = field(default_factory=list)
     _stopping: threading.Event = field(default_factory=threading.Event)
     _watcher: threading.Thread | None = None
@@ -127,7 +128,10 @@ class Supervisor:
             self._note()
 
     def _spawn(self, service: Service) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(service.command, cwd=ROOT, stdin=subprocess.DEVNULL, start_new_session=True)
+        with nullcontext() if self.log is None else self.log.open("ab") as output:
+            return subprocess.Popen(
+                service.command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+            )
 
     def _note(self) -> None:
         rows = [[running.process.pid, _birth(running.process.pid)] for running in self._running]
@@ -141,15 +145,16 @@ def running(
     revive: Callable[[], object] = lambda: None,
     say: Callable[[str], object] = print,
     var: Path = VAR,
+    log: Path | None = None,
 ) -> Iterator[Supervisor]:
-    """Run services for the time of the block; one supervisor per `var`, or SupervisorError."""
+    """Run services for the time of the block, their output in `log` if it is named; one supervisor per `var`, or SupervisorError."""
     make_var(var)
     with (var / "services.lock").open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise SupervisorError(f"The services of {var} are running already.") from error
-        supervisor = Supervisor(services, revive, say, var / "services.json")
+        supervisor = Supervisor(services, revive, say, var / "services.json", log)
         supervisor.start()
         try:
             yield supervisor

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from accounts import services as accounts
 from accounts.models import Role, User
+from curator.demo import script
 from curator.mechanism import rho
-from curator.models import AnalystBudget, Contract, DatasetVersion
-from curator.services import contracts, ingestion, memberships
+from curator.models import AnalystBudget, BudgetRequest, Contract, DatasetVersion, Query
+from curator.services import budget_requests, contracts, ingestion, memberships
 from curator.services.datasets import PrivacyUnit
 
 HERE = Path(__file__).parent
@@ -60,10 +61,19 @@ def _version(carol: User) -> DatasetVersion:
 
 
 def leave(contract: Contract, cast: Cast, rest: str) -> None:
-    """Carol sets each allotment so that `rest` (rho) is left of it."""
+    """Carol sets each allotment so that `rest` (rho) is left of it; once, before the scarce questions were ever asked."""
+    if Query.objects.filter(contract=contract, key=script.SCARCE[0].key).exists():
+        return
     for budget in AnalystBudget.objects.filter(contract=contract).select_related("analyst"):
-        amount = budget.spent + rho.parse(rest, field="rest")
-        if budget.allotment != amount:
-            memberships.set_allotment(
-                curator=cast["carol"][0], contract=contract, analyst=budget.analyst, rho=amount, reason=f"{rest} rho left for the end of the round"
-            )
+        memberships.set_allotment(
+            curator=cast["carol"][0], contract=contract, analyst=budget.analyst, reason=f"{rest} rho left for the end of the round",
+            rho=budget.spent + rho.parse(rest, field="rest"),
+        )  # fmt: skip
+
+
+def ask_for_more(contract: Contract, cast: Cast) -> None:
+    """Bob asks Carol for more, so that her inbox has something to decide."""
+    bob = cast["bob"][0]
+    if not BudgetRequest.objects.filter(contract=contract, analyst=bob).exists():
+        reason = "The tables by age group at ±15 for the spring report need a little more."
+        budget_requests.request(analyst=bob, contract=contract, amount=rho.parse("0.02", field="amount"), reason=reason)

@@ -12,6 +12,9 @@ from curator.management.commands import run_services
 from curator.mechanism.errors import Refused
 from curator.models import Contract
 from rdp_site import supervisor
+from rdp_site.environment import VAR
+
+LOG = VAR / "services.log"
 
 
 class Command(BaseCommand):
@@ -31,7 +34,8 @@ class Command(BaseCommand):
         cast = stage.people()
         contract = stage.contract(cast)
         try:
-            with supervisor.running(run_services.services(run_services.NAMES), revive=run_services.reviver(), say=self._say):
+            services = run_services.services(run_services.NAMES)
+            with supervisor.running(services, revive=run_services.reviver(), say=self._say, log=LOG):
                 supervisor.wait_listening(settings.BIND)
                 self._play(contract, cast)
                 if not options["once"]:
@@ -49,12 +53,14 @@ class Command(BaseCommand):
         stage.leave(contract, cast, script.REST)
         self._say(f"\nCarol leaves {script.REST} rho to each; the next two questions need more than that.")
         round.play(contract, people, script.SCARCE, self._say)
-        self._say("The rare group is harder to know: it weighs more and gets more of what is left.\n")
+        self._say("The rare group is harder to know: it weighs more and gets more of what is left.")
+        stage.ask_for_more(contract, cast)
+        self._say("Bob asks for 0.02 rho more: Carol finds it under Requests.\n")
         self._passwords(cast)
         self._say(round.summary(contract))
 
     def _passwords(self, cast: stage.Cast) -> None:
-        self._say(f"http://{settings.BIND}/ (drawn anew by every demo)")
+        self._say(f"http://{settings.BIND}/ (passwords are drawn anew by every demo; services write to {LOG})")
         for name, (user, password) in cast.items():
             self._say(f"  {name:<6} {', '.join(user.roles):<8} password {password}")
 

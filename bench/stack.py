@@ -1,0 +1,43 @@
+"""A product of its own for a measurement: database, worker and clock in a folder that is removed afterwards."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def product(*, log: Path) -> Iterator[None]:
+    """Run a fresh product for the time of the block. Django is set up inside: import models only then."""
+    folder = Path(tempfile.mkdtemp(prefix="rdp-bench-"))
+    folder.chmod(0o711)  # run by root, the embedded server's account has to walk through
+    os.environ |= {"RDP_VAR": str(folder / "var"), "DJANGO_SETTINGS_MODULE": "rdp_site.settings", "LOG_LEVEL": "WARNING"}
+    os.environ.pop("DATABASE_URL", None)
+    try:
+        with _services(log):
+            yield
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _services(log: Path) -> Iterator[None]:
+    from rdp_site import postgres  # after the environment says where things are
+    from rdp_site.environment import VAR
+
+    with postgres.in_use(postgres.prepare(VAR)):
+        import django
+
+        django.setup()
+        from django.core.management import call_command
+
+        from curator.management.commands import run_services
+        from rdp_site import supervisor
+
+        call_command("setup_database", verbosity=0)
+        names = ("worker", "beat")
+        run_services.prepare(names)
+        with supervisor.running(run_services.services(names), log=log):
+            yield
