@@ -140,6 +140,15 @@ def test_only_the_weight_separates_residual_from_reuse_only() -> None:
     assert outcomes("state_agnostic", stream)[0].charge == 14
 
 
+def test_each_bin_of_a_histogram_is_weighed_by_itself() -> None:
+    """Two bins that need 20 share 20: at most 10 each, and 20 - 30 / (2 w), which is 17 for w = 5 and 5 for w = 1."""
+    bins = (Bin("women", 20, weight=Decimal(5)), Bin("rich", 20, weight=Decimal(1)))
+    stream: list[Event] = [settings(20, kappa="1.5", k=2), Asked("alice", "h", bins)]
+    assert outcomes("residual", stream)[0].amounts == outcomes("accuracy_aware", stream)[0].amounts == (10, 5)
+    assert outcomes("budget_partition", stream)[0].amounts == (10, 5)
+    assert outcomes("reuse_only", stream)[0].amounts == outcomes("state_agnostic", stream)[0].amounts == (5, 5)
+
+
 def test_all_or_nothing_declines_where_partial_would_spend() -> None:
     for choice, kind in ((streams.PARTIAL, Kind.PARTIAL), (ALL_OR_NOTHING, Kind.DECLINED)):
         assert outcomes("residual", [settings(5, kappa="0"), asks("alice", {"q": 9}, choice)])[0].kind is kind
