@@ -78,6 +78,7 @@ class Supervisor:
     log: Path | None = None  # where the services' output goes; None: to the terminal
     _running: list[_Running] = field(default_factory=list)
     _stopping: threading.Event = field(default_factory=threading.Event)
+    _changed: threading.Condition = field(default_factory=threading.Condition)
     _watcher: threading.Thread | None = None
 
     def start(self) -> None:
@@ -104,6 +105,12 @@ class Supervisor:
         """Process ids by the name of the service."""
         return {running.service.name: running.process.pid for running in self._running}
 
+    def wait_restarted(self, name: str, pid: int, *, patience: float = 60.0) -> None:
+        """Return when another process than `pid` serves as `name`."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: self.pids()[name] != pid, patience):
+                raise SupervisorError(f"{name} was not started again within {patience:.0f} s.")
+
     def _watch(self) -> None:
         while not self._stopping.wait(TICK):
             try:
@@ -124,8 +131,10 @@ class Supervisor:
             running.failures += 1
             running.restart_at = now + pause
         elif now >= running.restart_at:
-            running.process, running.born, running.restart_at = self._spawn(running.service), now, None
-            self._note()
+            with self._changed:
+                running.process, running.born, running.restart_at = self._spawn(running.service), now, None
+                self._note()
+                self._changed.notify_all()
 
     def _spawn(self, service: Service) -> subprocess.Popen[bytes]:
         with nullcontext() if self.log is None else self.log.open("ab") as output:
@@ -147,7 +156,7 @@ def running(
     var: Path = VAR,
     log: Path | None = None,
 ) -> Iterator[Supervisor]:
-    """Run services for the time of the block, their output in `log` if it is named; one supervisor per `var`, or SupervisorError."""
+    """Run services for the time of the block, their output in `log` if named; one supervisor per `var`, or SupervisorError."""
     make_var(var)
     with (var / "services.lock").open("a") as lock:
         try:

@@ -1,0 +1,96 @@
+"""The supervisor: services come back when they end, stop in order, and nobody else's process is ever touched."""
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from rdp_site import supervisor
+from rdp_site.environment import ROOT
+from rdp_site.supervisor import Service
+
+SLEEPER = "import signal, sys; signal.signal(signal.SIGTERM, lambda *_: sys.exit(0)); print('up', flush=True); signal.pause()"
+
+
+def python(name: str, code: str) -> Service:
+    return Service(name, (sys.executable, "-c", code))
+
+
+@pytest.fixture
+def bystander() -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    yield process
+    process.communicate(b"\n")
+
+
+def test_services_run_for_the_time_of_the_block(tmp_path: Path) -> None:
+    with supervisor.running([python("one", SLEEPER), python("two", SLEEPER)], var=tmp_path) as running:
+        processes = [psutil.Process(pid) for pid in running.pids().values()]
+        assert list(running.pids()) == ["one", "two"]
+    assert not any(process.is_running() for process in processes)
+    assert not (tmp_path / "services.json").exists()
+
+
+def test_a_service_that_ends_is_started_again(tmp_path: Path) -> None:
+    said: queue.Queue[str] = queue.Queue()
+    with supervisor.running([python("one", SLEEPER)], var=tmp_path, say=said.put) as running:
+        first = running.pids()["one"]
+        os.kill(first, signal.SIGKILL)
+        assert said.get(timeout=30) == "one ended (-9); starting it again in 0 s"
+        running.wait_restarted("one", first)
+        assert psutil.Process(running.pids()["one"]).is_running()
+        assert json.loads((tmp_path / "services.json").read_text())[0][0] == running.pids()["one"]
+
+
+def test_the_database_is_looked_after_though_it_fails(tmp_path: Path) -> None:
+    said: queue.Queue[str] = queue.Queue()
+
+    def fail() -> None:
+        raise supervisor.PostgresError("no disk")
+
+    with supervisor.running([python("one", SLEEPER)], var=tmp_path, say=said.put, revive=fail):
+        assert said.get(timeout=30) == "database: no disk"
+        assert said.get(timeout=30) == "database: no disk"
+
+
+def test_there_is_one_supervisor_per_installation(tmp_path: Path) -> None:
+    again = pytest.raises(supervisor.SupervisorError, match="running already")
+    with supervisor.running([], var=tmp_path), again, supervisor.running([], var=tmp_path):
+        pass
+    with supervisor.running([], var=tmp_path):
+        pass
+
+
+def test_what_a_killed_supervisor_left_is_ended_and_nothing_else(tmp_path: Path, bystander: subprocess.Popen[bytes]) -> None:
+    code = (
+        "import sys; from pathlib import Path; from rdp_site import supervisor\n"
+        "service = supervisor.Service('one', (sys.executable, '-c', sys.argv[2]))\n"
+        "with supervisor.running([service], var=Path(sys.argv[1])) as running:\n"
+        "    print(running.pids()['one'], flush=True); supervisor.wait_for_signal()"
+    )
+    killed = subprocess.Popen([sys.executable, "-c", code, str(tmp_path), SLEEPER], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert killed.stdout is not None
+    left = psutil.Process(next(int(line) for line in killed.stdout if line.strip().isdigit()))
+    killed.kill()
+    killed.wait()
+    notes = tmp_path / "services.json"
+    rows = [*json.loads(notes.read_text()), [bystander.pid, 1.0]]  # an id that has passed to somebody else
+    notes.write_text(json.dumps(rows))
+    with supervisor.running([], var=tmp_path):
+        assert not left.is_running() or left.status() == psutil.STATUS_ZOMBIE
+        assert bystander.poll() is None
+
+
+def test_who_overstays_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor, "GRACE", 0.0)
+    deaf = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); signal.pause()"
+    with supervisor.running([python("deaf", deaf)], var=tmp_path) as running:
+        process = psutil.Process(running.pids()["deaf"])
+    assert not process.is_running()
