@@ -1,13 +1,15 @@
 """The audit record over JSON: events in order, heads, verification."""
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serializer
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts import access
-from curator.api.base import Api, caller, mark_of, page_of, paged
+from curator.api.base import Api, body_of, caller, mark_of, only, page_of, paged, text_of
 from curator.api.shapes import EventShape, HeadShape
 from curator.selectors import audit, records
+from curator.services.verification import verify_for
 
 FILTERS = [OpenApiParameter(name, str) for name in ("chain", "kind", "actor")]
 
@@ -31,3 +33,25 @@ class Heads(Api):
         """The newest head of each chain I may read: note it outside, and a cut or rewritten record shows."""
         return Response(HeadShape(audit.heads(access.chains_of(caller(request))), many=True).data)
 
+
+
+class Verify(Api):
+    """`audit/verify/`"""
+
+    @extend_schema(
+        request=inline_serializer("VerifyBody", {"contract": serializers.CharField()}),
+        responses=inline_serializer(
+            "Verification",
+            {
+                "ok": serializers.BooleanField(),
+                "checked": serializers.DictField(child=serializers.IntegerField()),
+                "first_difference": serializers.CharField(allow_null=True),
+            },
+        ),
+    )
+    def post(self, request: Request) -> Response:
+        """Recompute one contract's record from its rows, every decision included; that it was done is an event itself."""
+        person = caller(request)
+        chain = access.chain_for(person, text_of(only(body_of(request), "contract"), "contract"))
+        report = verify_for(person, [access.contract_for(person, chain)])
+        return Response({"ok": report.ok, "checked": report.checked, "first_difference": report.first_difference})

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
-from curator.api import audit, budgets, contracts, queries, tokens
+from curator.api import audit, budgets, contracts, datasets, queries, tokens
 
 app_name = "api"
 
@@ -23,8 +23,12 @@ V1: dict[str, type] = {
     "budget-requests/<uuid:uid>/reject/": budgets.Reject,
     "queries/<uuid:uid>/": queries.OneQuery,
     "queries/<uuid:uid>/cancel/": queries.Cancel,
+    "datasets/": datasets.Datasets,
+    "datasets/<uuid:uid>/": datasets.Dataset,
+    "datasets/<uuid:uid>/uploads/": datasets.Uploads,
     "audit/": audit.Events,
     "audit/head/": audit.Heads,
+    "audit/verify/": audit.Verify,
     "tokens/": tokens.Tokens,
     "tokens/<int:token_id>/revoke/": tokens.Revoke,
 }

@@ -2,11 +2,20 @@
 
 import json
 
+from django.core.files.uploadedfile import SimpleUploadedFile
+
 from accounts.models import Role
 from curator.mechanism import chain
-from curator.models import AnalystBudget, Contract
+from curator.models import AnalystBudget, Contract, Upload
 from tests.api.conftest import Caller
 from tests.cast import Cast, make_contract, make_version
+
+SMALL = {
+    "columns": [
+        {"name": "age", "kind": "integer", "low": 0, "high": 99},
+        {"name": "sex", "kind": "category", "values": ["F", "M"], "out_of_domain": "other"},
+    ]
+}
 
 
 def test_bob_asks_for_more_and_carol_grants_less(people: Cast, bob: Caller, carol: Caller) -> None:
@@ -52,6 +61,29 @@ def test_dora_reads_bytes_that_hash_to_the_head(people: Cast, contract: Contract
     heads = {head["chain"]: head["head"] for head in dora.get("audit/head/")}
     assert heads[str(contract.uid)] == events[-1]["head"]
     assert alice.get("audit/")["results"] == []
+
+
+def test_dora_verifies_a_contract_and_nobody_else_does(contract: Contract, dora: Caller, alice: Caller) -> None:
+    status, report = dora.post("audit/verify/", {"contract": str(contract.uid)})
+    assert (status, report["ok"], report["first_difference"]) == (200, True, None)
+    assert dora.get("audit/?kind=record.verified")["results"][-1]["actor"] == "dora"
+    assert alice.post("audit/verify/", {"contract": str(contract.uid)})[0] == 404
+
+
+def test_carol_sends_a_file_and_the_worker_freezes_it(people: Cast, carol: Caller, alice: Caller) -> None:
+    from curator.services.ingestion import freeze_upload
+
+    status, made = carol.post("datasets/", {"name": "people"})
+    assert status == 201
+    path = f"/api/v1/datasets/{made['id']}/uploads/"
+    form = {"file": SimpleUploadedFile("p.csv", b"age,sex\n30,F\n41,M\n"), "schema": json.dumps(SMALL), "privacy_unit": "record"}
+    assert alice.client.post(path, form).status_code == 404
+    assert carol.client.post(path, {**form, "privacy_unit": ""}).status_code == 400
+    form["file"].seek(0)
+    sent = carol.client.post(path, form)
+    assert sent.status_code == 202, sent.content
+    freeze_upload(Upload.objects.get(uid=sent.json()["id"]).pk)
+    assert [version["number"] for version in carol.get(f"datasets/{made['id']}/")["versions"]] == [1]
 
 
 def test_the_openapi_document_is_made_without_a_warning(capsys: object) -> None:
