@@ -14,6 +14,7 @@ import pytest
 
 from rdp_site import supervisor
 from rdp_site.environment import ROOT
+from rdp_site.places import PostgresError
 from rdp_site.supervisor import Service
 
 SLEEPER = "import signal, sys; signal.signal(signal.SIGTERM, lambda *_: sys.exit(0)); print('up', flush=True); signal.pause()"
@@ -53,7 +54,7 @@ def test_the_database_is_looked_after_though_it_fails(tmp_path: Path) -> None:
     said: queue.Queue[str] = queue.Queue()
 
     def fail() -> None:
-        raise supervisor.PostgresError("no disk")
+        raise PostgresError("no disk")
 
     with supervisor.running([python("one", SLEEPER)], var=tmp_path, say=said.put, revive=fail):
         assert said.get(timeout=30) == "database: no disk"

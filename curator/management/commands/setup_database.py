@@ -1,6 +1,5 @@
 """`manage.py setup_database`: bring the database to the present; safe to repeat."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -14,7 +13,7 @@ from rdp_site.installation import CannotInstall, install
 class Command(BaseCommand):
     """Migrate as the owner, install the queue as the application role, apply the table of rights."""
 
-    requires_system_checks: Sequence[str] = []  # a broken page is no reason to leave a database half-way
+    requires_system_checks: list[str] | tuple[str, ...] = ()  # a broken page is no reason to leave a database half-way
     help = "Migrate the database as its owner and give the application role its rights (repeatable)."
 
     def handle(self, *args: Any, **options: Any) -> None:
