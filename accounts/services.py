@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from accounts import access
 from accounts.models import Role, User
@@ -111,7 +111,7 @@ def _new_or_sleeping(username: str) -> tuple[User, bool]:
     if found is None:
         return User(username=username), False
     if found.is_active:
-        raise Conflict("username_taken", f"There is an active person named {found.username}.", field="username")
+        raise _taken(found.username)
     return found, True
 
 
@@ -136,11 +136,19 @@ def _set_password(user: User, password: str | None) -> str | None:
 
 def _save_valid(user: User) -> None:
     try:
-        user.full_clean()
+        user.full_clean(validate_unique=False, validate_constraints=False)  # the database decides who was first
     except ValidationError as error:
         field, messages = next(iter(error.message_dict.items()))
         raise BadInput("bad_account", f"{field}: {' '.join(messages)}", field=field) from error
-    user.save()
+    try:
+        with transaction.atomic():
+            user.save()
+    except IntegrityError as error:  # somebody made the same name since we looked
+        raise _taken(user.username) from error
+
+
+def _taken(username: str) -> Conflict:
+    return Conflict("username_taken", f"There is an active person named {username}.", field="username")
 
 
 def _name(by: User | None) -> str:
