@@ -13,7 +13,6 @@ from uuid import UUID
 from curator.mechanism import accuracy
 from curator.mechanism.controller import UnderScarcity
 from curator.mechanism.rho import Units
-from curator.mechanism.schema import Schema
 from curator.mechanism.support import residual
 from curator.models import Answer, Decision, Query, QueryBin, Release
 from curator.selectors import comparison, wording
@@ -107,7 +106,7 @@ def query_page(query: Query) -> QueryPage:
         contract_uid=query.contract.uid,
         title=query_title(query),
         label=query.label,
-        words=wording.question_words(query.question, Schema.from_json(query.version.schema)),
+        words=wording.question_words(query.question),
         sql=query.sql,
         analyst=query.analyst.get_username(),
         state=query.state,

@@ -1,7 +1,7 @@
 """The record as an auditor reads it: events of the chains they may see, with filters, one event whole, and the heads."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
@@ -9,38 +9,23 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
+from curator.mechanism import rho
 from curator.models import AuditEvent, AuditHead, Contract
 from curator.selectors.paging import Page, cut
+from curator.selectors.wording import target_words
 
 SITE = "site"
 SITE_TITLE = "Site"
 AMOUNTS = frozenset(
     [
-        "available",
-        "charge",
-        "load",
-        "quota",
-        "mu",
-        "rho",
-        "rho_total",
-        "rho_est",
-        "rho_ans",
-        "rho_d",
-        "rho_min",
-        "rho_hist",
-        "rho_new",
-        "spent_before",
-        "spent_after",
-        "est_before",
-        "est_after",
-        "allotment",
-        "amount",
-        "granted",
-        "query_cap",
-        "before",
-        "after",
+        "after", "allotment", "amount", "available", "before", "charge", "est_after", "est_before", "granted", "load",
+        "query_cap", "quota", "rho", "rho_ans", "rho_d", "rho_est", "rho_hist", "rho_min", "rho_new", "rho_total",
+        "spent_after", "spent_before",
     ]
-)  # members of an event that hold units of rho, where they are whole numbers
+)  # fmt: skip
+# members of an event that hold units of rho, where they are whole numbers
+TELLING = ("analyst", "username", "user", "role", "regime", "what", "reason", "note", "code")
+SHOWN_ROWS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +140,7 @@ def event_page(row: AuditEvent) -> EventPage:
     last = AuditHead.objects.filter(chain=row.chain).values_list("seq", flat=True).first() or row.seq
     return EventPage(
         line=_line(row, titles_of([row.chain])),
-        operands=tuple(_operand(name, value) for name, value in data.items()),
+        operands=tuple(_operands(data)),
         body=bytes(row.body).decode(),
         previous=row.previous,
         before=row.seq - 1 if row.seq > 1 else None,
@@ -182,7 +167,7 @@ def _line(row: AuditEvent, titles: Mapping[str, str]) -> EventLine:
         charge=_whole(data.get("load", data.get("charge"))),
         balance_before=_whole(data.get("spent_before", data.get("est_before"))),
         balance_after=_whole(data.get("spent_after", data.get("est_after"))),
-        summary=_summary(data),
+        summary=_summary(data, row.actor),
     )
 
 
@@ -190,23 +175,47 @@ def _whole(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _summary(data: Mapping[str, Any]) -> str:
-    """Who or what the event is about, and why, in few words."""
-    parts = [
-        str(data[name])
-        for name in ("analyst", "username", "user", "name", "regime", "what", "reason", "note", "code")
-        if data.get(name)
-    ]
+def _summary(data: Mapping[str, Any], actor: str) -> str:
+    """Whom or what the event is about, what changed, and why, in few words."""
+    parts = [str(data[name]) for name in TELLING if data.get(name) and data[name] != actor]
+    if isinstance(data.get("accuracy"), dict):
+        parts.append(target_words(data["accuracy"]))
+    if "before" in data and "after" in data:
+        parts.append(f"{_amount_words(data['before'])} to {_amount_words(data['after'])}")
     return " · ".join(parts)
 
 
-def _operand(name: str, value: object) -> Operand:
+def _amount_words(value: object) -> str:
+    """An amount in rho, "no limit" for none, a text as it is."""
+    units = _whole(value)
+    return f"{rho.short(units)} ρ" if units is not None else "no limit" if value is None else str(value)
+
+
+def _operands(data: Mapping[str, Any], prefix: str = "") -> Iterator[Operand]:
+    """The members of an event, objects inside it flattened to `settings.rho_total` and the like."""
+    for name, value in data.items():
+        if isinstance(value, dict) and value and name != "question":
+            yield from _operands(value, f"{prefix}{name}.")
+        else:
+            yield _operand(f"{prefix}{name}", name, value)
+
+
+def _operand(name: str, kind: str, value: object) -> Operand:
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
         header = tuple(value[0])
-        return Operand(name, "", None, tuple(tuple(_plain(item.get(key)) for key in header) for item in value), header)
-    units = _whole(value) if name in AMOUNTS else None
-    return Operand(name, _plain(value), units)
+        rows = tuple(tuple(_cell(key, item.get(key)) for key in header) for item in value[:SHOWN_ROWS])
+        return Operand(name, "", None, rows, header)
+    if isinstance(value, list):
+        return Operand(name, ", ".join(_cell(kind, item) for item in value[:SHOWN_ROWS]) or "none", None)
+    return Operand(name, _plain(value), _whole(value) if kind in AMOUNTS else None)
+
+
+def _cell(kind: str, value: object) -> str:
+    units = _whole(value) if kind in AMOUNTS else None
+    return _plain(value) if units is None else f"{rho.text(units)} ρ"
 
 
 def _plain(value: object) -> str:
+    if value is None:
+        return "none"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

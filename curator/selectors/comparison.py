@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from curator.mechanism.comparators import events
+from curator.mechanism.comparators.offline import Optimum
 from curator.mechanism.comparators.protocol import Kind
 from curator.mechanism.comparators.replay import Replay
 from curator.mechanism.comparators.series import Curve, Tally
-from curator.mechanism.comparators.table import BUDGET_PARTITION, RESIDUAL
+from curator.mechanism.comparators.table import ALLOCATORS, BUDGET_PARTITION, OFFLINE_OPTIMUM, RESIDUAL
 from curator.mechanism.rho import Units
 from curator.models import Contract
 from curator.selectors.stream import head_seq, stream
@@ -95,6 +96,7 @@ class _Kept:
 
     replay: Replay = field(default_factory=lambda: Replay(events.Frame(capped=True)))
     seq: int = 0
+    compared: dict[str, Comparison] = field(default_factory=dict)  # by analyst, good until the next event
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -122,6 +124,7 @@ def _caught_up(contract: Contract) -> _Kept:
         if entry.seq < head:
             new = [placed.event for placed in stream(contract, after=entry.seq, upto=head)]
             entry.seq = head
+            entry.compared.clear()
             entry.replay.advance(new)
     return entry
 
@@ -132,32 +135,38 @@ def comparison(contract: Contract, analyst: str = "") -> Comparison | None:
         return None
     entry = _caught_up(contract)
     with entry.lock:
-        return _compared(entry.replay, analyst)
+        if analyst not in entry.compared:
+            entry.compared[analyst] = _compared(entry.replay, analyst)
+        return entry.compared[analyst]
 
 
 def _compared(replay: Replay, analyst: str) -> Comparison:
-    report = replay.report()
-    tallies = {
-        name: account.by_analyst.get(analyst, Tally()) if analyst else account.total for name, account in report.accounts.items()
-    }
-    rules = [_rule(name, tallies[name]) for name in RULES if name in tallies]
-    if not analyst:
-        rules.append(_optimum_rule(report.optimum.spent, report.optimum.met))
+    whose = analyst or None
+    tallies = {name: replay.tally(name, whose) for name in ALLOCATORS}
     residual, partition = tallies[RESIDUAL], tallies[BUDGET_PARTITION]
-    curves = {name: curve.thinned(POINTS) for name, curve in replay.curves(analyst or None).items()}
-    ours, theirs = report.accounts[RESIDUAL].by_analyst, report.accounts[BUDGET_PARTITION].by_analyst
+    optimum = None if analyst else replay.optimum()
+    rules = [_rule(name, tallies[name]) for name in RULES if name in tallies]
     return Comparison(
         analyst=analyst,
         asked=residual.asked,
-        rules=tuple(rules),
-        curves=curves,
-        by_analyst=tuple(_analyst_line(name, ours[name], theirs[name]) for name in sorted(ours)),
+        rules=tuple(rules if optimum is None else [*rules, _optimum_rule(optimum)]),
+        curves={name: curve.thinned(POINTS) for name, curve in replay.curves(whose).items()},
+        by_analyst=() if analyst else _analyst_lines(replay),
         residual=_rule(RESIDUAL, residual),
         partition=_rule(BUDGET_PARTITION, partition),
         saved=partition.spent - residual.spent,
         saved_percent=round(100 * (partition.spent - residual.spent) / partition.spent) if partition.spent else None,
-        optimum_reason=report.optimum.reason or "",
+        optimum_reason=(optimum.reason or "") if optimum else "",
     )
+
+
+def analyst_lines(contract: Contract) -> tuple[AnalystLine, ...]:
+    """Each analyst's totals here and under partition; none before the contract is open."""
+    if contract.opened_at is None:
+        return ()
+    entry = _caught_up(contract)
+    with entry.lock:
+        return _analyst_lines(entry.replay)
 
 
 def _rule(name: str, tally: Tally) -> Rule:
@@ -165,14 +174,17 @@ def _rule(name: str, tally: Tally) -> Rule:
     return Rule(name, title, does, tally.spent, tally.met, tally.partial, tally.declined)
 
 
-def _optimum_rule(spent: Units | None, met: int | None) -> Rule:
-    title, does = RULES["offline_optimum"]
-    return Rule("offline_optimum", title, does, spent, met, None, None)
+def _optimum_rule(optimum: Optimum) -> Rule:
+    title, does = RULES[OFFLINE_OPTIMUM]
+    return Rule(OFFLINE_OPTIMUM, title, does, optimum.spent, optimum.met, None, None)
 
 
-def _analyst_line(name: str, ours: Tally, theirs: Tally) -> AnalystLine:
-    saved = theirs.spent - ours.spent
-    return AnalystLine(name, ours.spent, theirs.spent, saved, ours.asked, ours.met, theirs.met)
+def _analyst_lines(replay: Replay) -> tuple[AnalystLine, ...]:
+    pairs = [(name, replay.tally(RESIDUAL, name), replay.tally(BUDGET_PARTITION, name)) for name in replay.analysts]
+    return tuple(
+        AnalystLine(name, ours.spent, theirs.spent, theirs.spent - ours.spent, ours.asked, ours.met, theirs.met)
+        for name, ours, theirs in pairs
+    )
 
 
 def beside(contract: Contract, query: UUID, analyst: str) -> Beside | None:
@@ -180,14 +192,11 @@ def beside(contract: Contract, query: UUID, analyst: str) -> Beside | None:
     entry = _caught_up(contract)
     with entry.lock:
         outcomes = entry.replay.outcome(str(query))
-        if outcomes is None:
-            return None
-        accounts = entry.replay.report().accounts
-    ours, theirs = accounts[RESIDUAL].by_analyst[analyst], accounts[BUDGET_PARTITION].by_analyst[analyst]
+        ours, theirs = entry.replay.tally(RESIDUAL, analyst), entry.replay.tally(BUDGET_PARTITION, analyst)
+    if outcomes is None:
+        return None
     (kind, charge), (partition_kind, partition_charge) = outcomes[RESIDUAL], outcomes[BUDGET_PARTITION]
-    return Beside(
-        kind, charge, partition_kind, partition_charge, ours.asked, ours.spent, theirs.spent, ours.met, theirs.met
-    )  # fmt: skip
+    return Beside(kind, charge, partition_kind, partition_charge, ours.asked, ours.spent, theirs.spent, ours.met, theirs.met)
 
 
 def partition_price(contract: Contract, asked: events.Asked) -> tuple[Kind, Units] | None:

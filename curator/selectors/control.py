@@ -11,7 +11,7 @@ from accounts.models import Membership, Role
 from curator.mechanism import rho
 from curator.mechanism.rho import Units
 from curator.models import AnalystBudget, BudgetRequest, Contract, Query, TotalRaise
-from curator.selectors.comparison import AnalystLine, comparison
+from curator.selectors.comparison import AnalystLine, analyst_lines
 from curator.selectors.purchases import buys
 from curator.selectors.workspace import is_open, privacy_unit, thousandths
 
@@ -155,8 +155,7 @@ def _budgets(contract: Contract) -> QuerySet[AnalystBudget]:
 def people(contract: Contract) -> tuple[Person, ...]:
     """The active members, analysts with what they may spend and have spent."""
     budgets = {row.analyst_id: row for row in AnalystBudget.objects.filter(contract=contract)}
-    found = comparison(contract)
-    lines = {line.analyst: line for line in found.by_analyst} if found else {}
+    lines = {line.analyst: line for line in analyst_lines(contract)}
     rows = Membership.objects.filter(contract=contract, active=True).select_related("user").order_by("role", "user__username")
     return tuple(_person(row, budgets.get(row.user_id), lines.get(row.user.get_username())) for row in rows)
 

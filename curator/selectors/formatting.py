@@ -1,6 +1,6 @@
 """How figures look: amounts to three significant digits with the whole value beside, epsilon next to rho, counts, shares, times.
 
-Prices and spending are rounded up and allowances down, so that nothing shown exceeds what can be spent.
+Prices are rounded up, allowances and what was spent down: nothing shown exceeds what can be spent, and no charge its price.
 """
 
 from datetime import datetime

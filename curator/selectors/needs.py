@@ -12,9 +12,9 @@ from curator.mechanism import accuracy, qif
 from curator.mechanism.controller import Need
 from curator.mechanism.region import Region, descriptor_digest
 from curator.mechanism.rho import Units
-from curator.mechanism.schema import Schema
 from curator.mechanism.support import Held
 from curator.models import Contract, Diagnostic, Support
+from curator.selectors.workspace import schema_of
 
 COUNT = "count"
 
@@ -83,5 +83,5 @@ def held_diagnostics(contract: Contract, digests: Sequence[str]) -> dict[str, qi
 
 def population(contract: Contract) -> qif.Diagnostic | None:
     """The diagnostic of everybody in the present version, if one was taken."""
-    everybody = _digest(contract, Region.full(Schema.from_json(contract.version.schema)))
+    everybody = _digest(contract, Region.full(schema_of(contract)))
     return held_diagnostics(contract, [everybody]).get(everybody)

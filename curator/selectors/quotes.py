@@ -16,13 +16,12 @@ from curator.mechanism import accuracy, controller, qif
 from curator.mechanism.comparators import events
 from curator.mechanism.controller import Decision, Decline, Limit, Need, Terms
 from curator.mechanism.rho import Units
-from curator.mechanism.schema import Schema
 from curator.models import AnalystBudget, Contract
 from curator.selectors import quote_words
 from curator.selectors.comparison import partition_price
 from curator.selectors.needs import BinNeed, bin_needs, population
 from curator.selectors.stream import bin_event
-from curator.selectors.workspace import is_open
+from curator.selectors.workspace import is_open, schema_of
 
 SHOWN_PARTS = 60
 
@@ -143,7 +142,7 @@ def quote(*, contract: Contract, analyst: User, ask: Ask) -> Quote:
 
 
 def _scene(contract: Contract, analyst: User, ask: Ask) -> _Scene:
-    bins = bins_of(ask.question, Schema.from_json(contract.version.schema))
+    bins = bins_of(ask.question, schema_of(contract))
     budget = AnalystBudget.objects.filter(contract=contract, analyst=analyst).first()
     allotment, spent = (budget.allotment, budget.spent) if budget else (0, 0)
     pool = contract.rho_ans - contract.spent_bound

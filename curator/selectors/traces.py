@@ -67,7 +67,6 @@ class Step:
     units: Units | None
     figure: str
     why: str
-    price: bool = False
     total: bool = False
 
 
@@ -119,12 +118,12 @@ def _steps(decision: Decision, live: Sequence[BinAnswer], formula: str, scarce: 
     whole = cost([bin_.rho_min or 0 for bin_ in live], decision.k)
     missing = cost([bin_.residual for bin_ in live], decision.k)
     return [
-        Step("Needed from scratch", whole, "", f"{formula}{_dearest(live, decision.k)}", price=True),
+        Step("Needed from scratch", whole, "", f"{formula}{_dearest(live, decision.k)}"),
         Step("Credited from history", whole - missing, "", history_words(live)),
-        Step("Residual", missing, "", "needed less credited, never below zero", price=True),
+        Step("Residual", missing, "", "needed less credited, never below zero"),
         Step("Available", decision.available, "", f"{LIMITS.get(decision.limit, decision.limit)}: {_regime(decision, missing)}"),
         *scarce,
-        Step("Charged", decision.load, "", OUTCOMES[decision.kind], price=True, total=True),
+        Step("Charged", decision.load, "", OUTCOMES[decision.kind], total=True),
     ]
 
 
@@ -187,5 +186,5 @@ def _closed_form(bin_: BinAnswer, mu: Fraction) -> list[Step]:
         Step("Weight w", None, f"{bin_.weight.normalize():f}", "difficulty of the question; 1 where no diagnostic was taken"),
         Step("Shortfall aimed at", aim, "", "μ / (2w)"),
         Step("Given", bin_.rho_new, "", "residual − μ / (2w), at least 0 and at most what is available"),
-        Step("Shortfall", bin_.shortfall, "", "residual less given", price=True),
+        Step("Shortfall", bin_.shortfall, "", "residual less given"),
     ]

@@ -1,13 +1,14 @@
 """Questions and accuracy targets in words, from the JSON that a query row keeps.
 
-The words are for reading only; what a question means is decided by its region.
+Columns go by their names here, as questions are written with them. The words are for reading only; what a question means is
+decided by its region.
 """
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from curator.mechanism.schema import Column, Schema
+from curator.mechanism.columns import Column
 
 Tree = Mapping[str, Any]
 
@@ -52,39 +53,46 @@ def leaf_words(tree: Tree, name: str) -> str:
     return f"{name} {TESTS[test]} {value_words(tree[test])}"
 
 
-def negated_words(tree: Tree, schema: Schema) -> str:
+def negated_words(tree: Tree) -> str:
     """The opposite of a condition: inside the sentence for one list or range, in front of it otherwise."""
     if "in" in tree or "between" in tree:
-        name = title(schema.column(tree["column"]))
+        name = tree["column"]
         return f"{name} is not {leaf_words(tree, name).removeprefix(f'{name} is ')}"
-    return f"not ({condition_words(tree, schema)})"
+    return f"not ({condition_words(tree)})"
 
 
-def condition_words(tree: Tree, schema: Schema) -> str:
+def condition_words(tree: Tree) -> str:
     """A condition tree as one sentence part; alternatives inside a conjunction are put in brackets."""
     if "column" in tree:
-        return leaf_words(tree, title(schema.column(tree["column"])))
+        return leaf_words(tree, tree["column"])
     if "always" in tree:
         return "anything is so" if tree["always"] else "nothing is so"
     if "not" in tree:
-        return negated_words(tree["not"], schema)
+        return negated_words(tree["not"])
     joint, parts = ("and", tree["all"]) if "all" in tree else ("or", tree["any"])
-    return f" {joint} ".join(bracketed(part, schema) for part in parts)
+    return f" {joint} ".join(bracketed(part) for part in parts)
 
 
-def bracketed(tree: Tree, schema: Schema) -> str:
+def bracketed(tree: Tree) -> str:
     """A part of a conjunction or an alternative, in brackets where it joins several itself."""
-    words = condition_words(tree, schema)
+    words = condition_words(tree)
     joins = len(tree.get("all", tree.get("any", ()))) > 1
     return f"({words})" if joins else words
 
 
-def question_words(question: Tree, schema: Schema) -> str:
+def question_words(question: Tree) -> str:
     """A whole question: who is counted, and by what it is split."""
     where = question.get("where")
-    words = f"People where {condition_words(where, schema)}" if where and where != {"always": True} else "Everyone"
-    groups = [title(schema.column(group["column"])) for group in question.get("group_by") or ()]
+    words = f"People where {condition_words(where)}" if where and where != {"always": True} else "Everyone"
+    groups = [group_words(group) for group in question.get("group_by") or ()]
     return f"{words}, by {listing(groups, 'and')}" if groups else words
+
+
+def group_words(group: Tree) -> str:
+    """One grouped column."""
+    if "bins" in group:
+        return f"{group['column']} in {group['bins']} bins"
+    return f"{group['column']} in bins" if "edges" in group else str(group["column"])
 
 
 def target_words(accuracy: Mapping[str, Any]) -> str:

@@ -90,9 +90,15 @@ def is_open(contract: Contract, now: datetime) -> bool:
     return contract.state == Contract.State.OPEN and not ended
 
 
+_schemas: dict[UUID, Schema] = {}
+
+
 def schema_of(contract: Contract) -> Schema:
-    """The public schema of the contract's present version."""
-    return Schema.from_json(contract.version.schema)
+    """The public schema of the contract's present version; a version never changes, so it is parsed once per process."""
+    version = contract.version
+    if version.uid not in _schemas:
+        _schemas[version.uid] = Schema.from_json(version.schema)
+    return _schemas[version.uid]
 
 
 def dictionary(contract: Contract) -> Dictionary:
@@ -160,7 +166,7 @@ def query_page(queries: Any, contract: Contract, *, before: UUID | None, limit: 
     """One page of question lines, in three queries whatever the length of the history."""
     if before is not None:
         queries = queries.filter(id__lt=queries.filter(uid=before).values("id"))
-    rows, more = cut(list(queries.select_related("decision", "analyst", "version").order_by("-id")[: limit + 1]), limit)
+    rows, more = cut(list(queries.select_related("decision", "analyst").order_by("-id")[: limit + 1]), limit)
     answers = scalar_answers(rows)
     lines = tuple(query_line(row, answers.get(row.pk)) for row in rows)
     return Page(lines, more=str(lines[-1].uid) if more else "", first=before is None)
@@ -191,4 +197,4 @@ def query_line(row: Query, answer: Answer | None) -> QueryLine:
 
 def query_title(row: Query) -> str:
     """The analyst's own label, or the question in words."""
-    return row.label or wording.question_words(row.question, Schema.from_json(row.version.schema))
+    return row.label or wording.question_words(row.question)

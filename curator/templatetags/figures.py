@@ -19,7 +19,7 @@ def amount(units: int | None, *, price: bool = False, delta: Decimal | None = No
         return format_html('<span class="muted">{}</span>', "no limit")
     full, shown = formatting.whole(units), formatting.amount(units, price=price)
     text = format_html('<data class="num nowrap" value="{}" title="{} ρ">{}{}</data>', full, full, shown, " ρ" if unit else "")
-    return text if delta is None else format_html('{} <span class="muted nowrap">{}</span>', text, epsilon(units, delta))
+    return text if delta is None else format_html('{} <span class="muted nowrap">({})</span>', text, epsilon(units, delta))
 
 
 @register.simple_tag
@@ -51,11 +51,11 @@ def percent(share: Decimal | str) -> str:
 
 
 @register.inclusion_tag("part/versus.html")
-def versus(residual: int, partition: int) -> dict[str, object]:
-    """Two charges beside each other, as bars of the same scale in the colours of their allocators."""
+def versus(residual: int, partition: int, *, price: bool = False) -> dict[str, object]:
+    """Two charges beside each other, as bars of the same scale in the colours of their allocators; `price`: not yet paid."""
     widest = max(residual, partition, 1)
     bars = (("residual", "Residual", residual), ("budget_partition", "Budget partition", partition))
-    return {"bars": [(name, title, units, round(1000 * units / widest)) for name, title, units in bars]}
+    return {"price": price, "bars": [(name, title, units, round(1000 * units / widest)) for name, title, units in bars]}
 
 
 @register.simple_tag

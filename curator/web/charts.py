@@ -21,7 +21,7 @@ def histogram_chart(query: QueryPage) -> dict[str, Any] | None:
         "y": [bin_.value for bin_ in known],
         "error": [bin_.bound or 0 for bin_ in known],
     }
-    return {"bars": [series], "y_title": "people"}
+    return {"bars": [series], "y_title": "people", "y_format": ",d"}
 
 
 def spend_chart(found: Comparison) -> dict[str, Any]:
@@ -31,7 +31,12 @@ def spend_chart(found: Comparison) -> dict[str, Any]:
 
 def met_chart(found: Comparison) -> dict[str, Any]:
     """Questions that reached their accuracy, by rule."""
-    return {"lines": [_line(found, name, spent=False) for name in DRAWN], "x_title": "question", "y_title": "thresholds met"}
+    return {
+        "lines": [_line(found, name, spent=False) for name in DRAWN],
+        "x_title": "question",
+        "y_title": "thresholds met",
+        "y_format": ",d",
+    }
 
 
 def _line(found: Comparison, name: str, *, spent: bool) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A contract in use: Alice and Bob have asked, history has helped, a request waits. Made through the services, served by a real run."""
+"""A contract in use: Alice and Bob have asked, history has helped, a request waits. Made by services, served by a real run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,22 +40,20 @@ def make_scene() -> Scene:
     """The whole scene; everything but the last question is decided."""
     people = cast()
     contract = make_contract(people, rho_total="1", xi="0.05", rows=ROWS, allotments={"alice": "0.2", "bob": "0.05"})
-    told = [
-        ask(people, contract, "alice", within(25, OLD, label="Forty and over"), key="k1"),
-        ask(people, contract, "bob", {"sql": "SELECT COUNT(*) FROM people WHERE NOT age < 40", **accuracy(25)}, key="k2"),
-        ask(people, contract, "alice", within(10, OLD), key="k3"),
-        ask(people, contract, "alice", {"group_by": [{"column": "city"}], **accuracy(12)}, key="k4"),
-        ask(people, contract, "bob", within(2, {"column": "sex", "equals": "F"}), key="k5"),
-    ]
+    first = ask(people, contract, "alice", within(25, OLD, label="Forty and over"), key="k1")
+    repeat = ask(people, contract, "bob", {"sql": "SELECT COUNT(*) FROM people WHERE NOT age < 40", **accuracy(25)}, key="k2")
+    tighter = ask(people, contract, "alice", within(10, OLD), key="k3")
+    histogram = ask(people, contract, "alice", {"group_by": [{"column": "city"}], **accuracy(12)}, key="k4")
+    scarce = ask(people, contract, "bob", within(2, {"column": "sex", "equals": "F"}), key="k5")
     execution.run(contract.pk)
     request = budget_requests.request(
         analyst=people.bob, contract=contract, amount=units("0.1") or 0, reason="Tables by city for the spring report."
     )
     waiting = ask(people, contract, "alice", within(30, {"column": "member", "equals": "true"}), key="k6")
-    for row in told:
+    for row in (first, repeat, tighter, histogram, scarce):
         row.refresh_from_db()
     contract.refresh_from_db()
-    return Scene(people, contract, *told, waiting, request)
+    return Scene(people, contract, first, repeat, tighter, histogram, scarce, waiting, request)
 
 
 def accuracy(bound: int) -> dict[str, Any]:

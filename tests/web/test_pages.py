@@ -1,7 +1,5 @@
 """Every page of the scene opens for whom it is meant."""
 
-from collections.abc import Callable
-
 import pytest
 from django.test import Client
 

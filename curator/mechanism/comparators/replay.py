@@ -93,6 +93,11 @@ class Replay:
         """rho_ans in force. Raises ValueError before the settings."""
         return self._required().rho_ans
 
+    @property
+    def analysts(self) -> tuple[str, ...]:
+        """Everybody who has asked something so far, by name."""
+        return tuple(sorted({name for series in self._series.values() for name in series.by_analyst}))
+
     def preview(self, asked: Asked) -> dict[str, Outcome]:
         """What each allocator would do with this question now. Changes nothing."""
         return {name: allocator.price(asked) for name, allocator in self._allocators.items()}

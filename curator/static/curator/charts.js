@@ -7,21 +7,23 @@
   const DASHES = { offline_optimum: "dot", accuracy_aware: "dash", state_agnostic: "dashdot", reuse_only: "dash" };
 
   const layout = (chart, narrow) => ({
-    margin: { l: narrow ? 48 : 62, r: chart.lines && !narrow ? 128 : 12, t: 12, b: 44 },
+    margin: { l: narrow ? 48 : 62, r: chart.lines && !narrow ? 128 : 14, t: 12, b: 44 },
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
     font: { family: "system-ui, sans-serif", size: 12.5, color: token("muted") },
     hoverlabel: { bgcolor: token("card"), bordercolor: token("edge"), font: { color: token("ink") } },
     hovermode: chart.lines ? "x unified" : "closest",
     showlegend: Boolean(chart.lines) && narrow,
-    legend: { orientation: "h", y: -0.22, x: 0 },
-    xaxis: { title: { text: chart.x_title || "" }, gridcolor: "rgba(0,0,0,0)", linecolor: token("line"), zeroline: false, fixedrange: true, automargin: true, type: chart.bars ? "category" : "linear", tickformat: chart.bars ? "" : ",d" },
-    yaxis: { title: { text: chart.y_title || "" }, gridcolor: token("line"), zerolinecolor: token("edge"), rangemode: "tozero", fixedrange: true, automargin: true },
+    legend: { orientation: "h", y: -0.16, yanchor: "top", x: 0 },
+    xaxis: { title: { text: narrow ? "" : chart.x_title || "" }, tickangle: chart.bars && chart.bars[0].x.length > 6 ? -38 : "auto", gridcolor: "rgba(0,0,0,0)", linecolor: token("line"), zeroline: false, fixedrange: true, automargin: true, type: chart.bars ? "category" : "linear", tickformat: chart.bars ? "" : ",d" },
+    yaxis: { title: { text: chart.y_title || "" }, gridcolor: token("line"), zerolinecolor: token("edge"), rangemode: "tozero", fixedrange: true, automargin: true, tickformat: chart.y_format || "" },
     bargap: 0.28,
   });
 
+  /* a step stays flat for a little after the last question, so that its last rise can be seen */
   const line = (series) => ({
-    type: "scatter", mode: "lines", name: series.title, x: series.x, y: series.y,
+    type: "scatter", mode: "lines", name: series.title,
+    x: [...series.x, series.x[series.x.length - 1] * 1.02 + 0.2], y: [...series.y, series.y[series.y.length - 1]],
     line: { color: token(series.name), width: series.name === "residual" ? 3 : 2, shape: "hv", dash: DASHES[series.name] || "solid" },
     hovertemplate: "%{y}",
   });
@@ -35,8 +37,7 @@
     for (const end of ends) { end.at = Math.max(end.y, last + room); last = end.at; }
     return ends.map((end) => ({
       x: 1, xref: "paper", xanchor: "left", xshift: 6, y: end.at, yanchor: "middle", showarrow: false, text: end.series.title,
-      font: { color: token("ink"), size: 12.5, weight: end.series.name === "residual" ? 700 : 400 },
-      bordercolor: token(end.series.name), borderwidth: 0,
+      font: { color: token(`${end.series.name}-ink`), size: 12.5, weight: end.series.name === "residual" ? 700 : 500 },
     }));
   };
 
@@ -54,6 +55,11 @@
     const narrow = place.clientWidth < 560;
     const setting = layout(chart, narrow);
     if (chart.lines && !narrow) setting.annotations = labels(chart, place.clientHeight - 56);
+    if (chart.lines) {
+      const last = Math.max(...chart.lines.map((series) => series.x[series.x.length - 1]));
+      setting.xaxis.range = [0, last * 1.02 + 0.2];
+      if (last <= 12) setting.xaxis.dtick = 1;
+    }
     window.Plotly.react(place, chart.lines ? chart.lines.map(line) : chart.bars.map(bars), setting, config);
   };
 

@@ -42,6 +42,8 @@ class ContractForm(forms.Form):
         super().__init__(*args, **kwargs)
         choices = [(str(row.uid), f"{row.dataset.name}, version {row.number}") for row in versions]
         self.fields["version"] = forms.ChoiceField(label="Data", choices=choices)
+        for name in ("rho_total", "epsilon"):
+            self.fields[name].either = True  # type: ignore[attr-defined]  # a template's: neither is optional, one of the two is
 
     @property
     def expert(self) -> list[forms.BoundField]:

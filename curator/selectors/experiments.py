@@ -1,0 +1,118 @@
+"""A person's experiments with a contract, and one of them with its result as tables and charts take it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from accounts.models import User
+from curator.models import Contract, Experiment
+from curator.selectors.comparison import RULES
+
+SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One experiment in a list."""
+
+    uid: UUID
+    title: str
+    state: str
+    created_at: datetime
+    spent: str
+    saved: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuleLine:
+    """One allocator's totals; texts of rho, None where unknown."""
+
+    name: str
+    title: str
+    does: str
+    spent: str | None
+    met: int | None
+    partial: int | None
+    declined: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class AnalystLine:
+    """One analyst here and under partition."""
+
+    analyst: str
+    spent: str
+    met: int
+    partition: str
+    partition_met: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentPage:
+    """One experiment."""
+
+    uid: UUID
+    title: str
+    live: bool
+    state: str
+    detail: str
+    done: int
+    total: int
+    scenario: Mapping[str, Any]
+    rules: tuple[RuleLine, ...]
+    analysts: tuple[AnalystLine, ...]
+    report: Mapping[str, Any]
+    charts: Mapping[str, Any]
+    optimum_reason: str
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the worker is not done with it."""
+        return self.state == Experiment.State.WAITING
+
+
+def own(contract: Contract, owner: User) -> tuple[Line, ...]:
+    """A person's latest experiments with a contract."""
+    rows = Experiment.objects.filter(contract=contract, owner=owner).defer("workload").order_by("-id")[:SHOWN]
+    return tuple(_line(row) for row in rows)
+
+
+def _line(row: Experiment) -> Line:
+    report = (row.result or {}).get("report", {})
+    spent = report.get("allocators", {}).get("residual", {}).get("spent", "")
+    return Line(row.uid, row.title, row.state, row.created_at, spent, report.get("saved_against_partition") or "")
+
+
+def experiment_page(row: Experiment) -> ExperimentPage:
+    """Everything about one experiment."""
+    result = row.result or {"report": {"allocators": {}}, "charts": {}}
+    allocators = result["report"]["allocators"]
+    return ExperimentPage(
+        uid=row.uid,
+        title=row.title,
+        live=not row.workload,
+        state=row.state,
+        detail=row.detail,
+        done=row.done,
+        total=row.total,
+        scenario=row.scenario,
+        rules=tuple(_rule(name, allocators[name]) for name in RULES if name in allocators),
+        analysts=_analysts(allocators),
+        report=result["report"],
+        charts=result["charts"],
+        optimum_reason=allocators.get("offline_optimum", {}).get("reason") or "",
+    )
+
+
+def _rule(name: str, found: Mapping[str, Any]) -> RuleLine:
+    title, does = RULES[name]
+    return RuleLine(name, title, does, found["spent"], found["met"], found["partial"], found["declined"])
+
+
+def _analysts(allocators: Mapping[str, Any]) -> tuple[AnalystLine, ...]:
+    if "residual" not in allocators:
+        return ()
+    ours, theirs = allocators["residual"]["by_analyst"], allocators["budget_partition"]["by_analyst"]
+    return tuple(AnalystLine(name, ours[name]["spent"], ours[name]["met"], theirs[name]["spent"], theirs[name]["met"]) for name in ours)

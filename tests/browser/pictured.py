@@ -1,0 +1,79 @@
+"""The demonstration's survey with its round of questions asked and answered: what pictures are taken of."""
+
+from dataclasses import dataclass
+
+from curator.demo import script, stage
+from curator.models import BudgetRequest, Contract, Query
+from curator.services import budget_requests, execution, queries
+from tests.cast import Cast, units
+
+
+@dataclass(frozen=True, slots=True)
+class Pictured:
+    """Who and what there is to look at."""
+
+    people: Cast
+    contract: Contract
+    answered: Query
+    free: Query
+    tightened: Query
+    histogram: Query
+    scarce: Query
+    waiting: Query
+    request: BudgetRequest
+
+
+def ask(step: script.Step, people: Cast, contract: Contract) -> Query:
+    """Submit one question of the round."""
+    return queries.submit(analyst=getattr(people, step.analyst), contract=contract, body=step.request, key=step.key)[0]
+
+
+def make_pictured() -> Pictured:
+    """Everything but the last question is decided."""
+    cast = stage.people()
+    people = Cast(**{name: user for name, (user, _) in cast.items()})
+    contract = stage.contract(cast)
+    told = [ask(step, people, contract) for step in script.ROUND]
+    execution.run(contract.pk)
+    stage.leave(contract, cast, script.REST)
+    scarce = [ask(step, people, contract) for step in script.SCARCE]
+    execution.run(contract.pk)
+    request = budget_requests.request(
+        analyst=people.bob,
+        contract=contract,
+        amount=units("0.02") or 0,
+        reason="The 401(k) tables by age group, at ±15, for the spring report.",
+    )
+    young = {"sql": f"{script.FROM} WHERE age < 45", "accuracy": {"within": 40, "confidence": "0.95"}, "label": "Below 45"}
+    late = script.Step("alice", "below 45", young)
+    waiting = ask(late, people, contract)
+    for row in (*told, *scarce):
+        row.refresh_from_db()
+    contract.refresh_from_db()
+    return Pictured(people, contract, told[0], told[1], told[3], told[4], scarce[1], waiting, request)
+
+
+def pages(scene: Pictured) -> dict[str, dict[str, str]]:
+    """What each person looks at: a name for the picture, and the address."""
+    inside = f"/contracts/{scene.contract.uid}"
+    return {
+        "alice": {
+            "home": "/", "words": "/words/", "password": "/password/", "workspace": f"{inside}/", "ask": f"{inside}/ask/",
+            "ask-again": f"{inside}/ask/?from={scene.answered.uid}&within=15", "released": f"{inside}/released/",
+            "compare": f"{inside}/compare/", "compare-all": f"{inside}/compare/?whose=all", "budget": f"{inside}/budget/",
+            "answer": f"/queries/{scene.answered.uid}/", "histogram": f"/queries/{scene.histogram.uid}/",
+            "waiting": f"/queries/{scene.waiting.uid}/", "missing": "/nowhere/",
+        },
+        "bob": {"free": f"/queries/{scene.free.uid}/", "tightened": f"/queries/{scene.tightened.uid}/",
+                "scarce": f"/queries/{scene.scarce.uid}/", "budget-waiting": f"{inside}/budget/"},
+        "carol": {
+            "home": "/", "control": f"{inside}/control/", "people": f"{inside}/people/", "requests": f"{inside}/requests/",
+            "compare": f"{inside}/compare/", "datasets": "/datasets/", "dataset": f"/datasets/{scene.contract.dataset.uid}/",
+            "dataset-new": "/datasets/new/", "contract-new": "/contracts/new/",
+        },
+        "dora": {
+            "record": "/audit/", "event": f"/audit/{scene.contract.uid}/23/", "verify": "/audit/verify/",
+            "answer": f"/queries/{scene.free.uid}/",
+        },
+        "nobody": {"sign-in": "/sign-in/"},
+    }  # fmt: skip
