@@ -90,6 +90,11 @@ def test_single_thresholds_do_not_count_towards_the_size() -> None:
     assert most_met(singles, 10) == (4, 10)  # 1 + 2 + 3 + 4
 
 
+def test_thresholds_that_the_pool_cannot_pay_do_not_count_towards_the_size() -> None:
+    groups = [[2, 1000]] * (MAX_REPEATED - 1)
+    assert most_met(groups, 10) == (5, 10)
+
+
 def test_it_prefers_two_cheap_thresholds_to_one_dear_one_and_then_the_lesser_spend() -> None:
     assert most_met([[10], [4, 5], [6]], pool=10) == (2, 5)
     assert most_met([], pool=3) == (0, 0)

@@ -123,6 +123,14 @@ def test_a_break_even_needs_pricing_from_scratch_to_have_met_everything() -> Non
     assert report.accounts["residual"].total.met == 3
 
 
+def test_ratio_and_overhead_are_stated_only_where_the_pool_can_pay_the_optimum() -> None:
+    for pool, ratio in ((6, 1), (5, None)):
+        report = replay([settings(pool, rho_est=3, kappa="0"), asks("alice", {"q": 6})])
+        assert report.accounts["residual"].ratio_to_optimum == ratio
+        assert report.overhead == (Fraction(3, 2) if ratio else None)
+        assert report.optimum.least_spend == 6
+
+
 def test_curves_run_over_everybody_or_over_one_analyst() -> None:
     under_way = Replay(frame_of(story()))
     under_way.advance(story())
