@@ -12,7 +12,7 @@ from django.db.models import Model, Q, QuerySet
 
 from accounts.models import Membership, Role, User
 from curator.mechanism.errors import NotYours
-from curator.models import AuditEvent, BudgetRequest, Contract, Dataset, DatasetVersion, Query, TotalRaise, Upload
+from curator.models import AuditEvent, BudgetRequest, Contract, Dataset, DatasetVersion, Experiment, Query, TotalRaise, Upload
 from curator.services import audit
 
 Visitor = User | AnonymousUser
@@ -82,6 +82,12 @@ def raise_for(visitor: Visitor, uid: str | UUID) -> TotalRaise:
     """A proposed raise of a contract that one curates."""
     proposed = TotalRaise.objects.select_related("contract", "proposed_by")
     return _one(proposed.filter(contract__in=contracts_of(visitor, Role.CURATOR), uid=_uid(uid)))
+
+
+def experiment_for(visitor: Visitor, uid: str | UUID) -> Experiment:
+    """One's own experiment with a contract that one still curates or audits."""
+    mine = Experiment.objects.select_related("contract__version", "contract__dataset").filter(owner_id=visitor.pk)
+    return _one(mine.filter(contract__in=contracts_of(visitor, *READERS), uid=_uid(uid)))
 
 
 def datasets_of(visitor: Visitor) -> QuerySet[Dataset]:

@@ -16,6 +16,7 @@ logger = logging.getLogger(__name__)
 
 RUN_CONTROLLER = "curator.run_controller"
 FREEZE_UPLOAD = "curator.freeze_upload"
+REPLAY_EXPERIMENT = "curator.replay_experiment"
 SWEEP = "curator.sweep"
 
 
@@ -27,6 +28,11 @@ def ring(contract_id: int) -> None:
 def ring_upload(upload_id: int) -> None:
     """Ask for this upload to be frozen, once the current transaction has committed (at once outside one)."""
     transaction.on_commit(partial(_send, FREEZE_UPLOAD, upload_id), robust=True)
+
+
+def ring_experiment(experiment_id: int) -> None:
+    """Ask for this experiment to be replayed, once the current transaction has committed (at once outside one)."""
+    transaction.on_commit(partial(_send, REPLAY_EXPERIMENT, experiment_id), robust=True)
 
 
 def _send(task: str, row_id: int) -> None:

@@ -6,7 +6,8 @@ Tasks are acknowledged after they are done. There is no result: what came of it 
 from celery import shared_task
 
 from curator import queue
-from curator.models import Query, Upload
+from curator.experiments import running
+from curator.models import Experiment, Query, Upload
 from curator.services import execution, failpoints, ingestion
 
 HARD_LIMIT = 900  # seconds, far beyond a turn: a scan that hangs is killed, and its question's attempt has been counted
@@ -25,6 +26,12 @@ def freeze_upload(upload_id: int) -> None:
     ingestion.freeze_upload(upload_id)
 
 
+@shared_task(name=queue.REPLAY_EXPERIMENT, acks_late=True, ignore_result=True, time_limit=HARD_LIMIT)
+def replay_experiment(experiment_id: int) -> None:
+    """Replay a workload for the laboratory's page."""
+    running.run(experiment_id)
+
+
 @shared_task(name=queue.SWEEP, ignore_result=True)
 def sweep() -> None:
     """Ring for everything that waits: whatever became of earlier bells, nothing waits for longer than until the next sweep."""
@@ -33,3 +40,5 @@ def sweep() -> None:
         queue.ring(contract_id)
     for upload_id in Upload.objects.filter(state=Upload.State.WAITING).order_by("id").values_list("id", flat=True):
         queue.ring_upload(upload_id)
+    for experiment_id in Experiment.objects.filter(state=Experiment.State.WAITING).order_by("id").values_list("id", flat=True):
+        queue.ring_experiment(experiment_id)

@@ -50,6 +50,7 @@ RIGHTS: dict[str, Rights] = {
         "version_id name state rho_total rho_est rho_ans xi kappa alpha beta rho_d query_cap delta ends_on k "
         "spent_bound spent_method est_spent opened_at"
     ),
+    "curator_experiment": _changing("state attempts done total detail result"),
     "curator_dataset": _changing("name description source"),
     "curator_notice": _changing("seen_at mailed_at"),
     "curator_query": _changing("state attempts claimed_at finished_at failure"),

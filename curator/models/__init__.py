@@ -2,6 +2,7 @@
 
 from curator.models.contracts import Allotment, AnalystBudget, BudgetRequest, Contract, TotalRaise
 from curator.models.datasets import Dataset, DatasetVersion, Upload
+from curator.models.experiments import Experiment
 from curator.models.notices import Notice
 from curator.models.queries import Answer, Decision, Query, QueryBin
 from curator.models.record import AuditEvent, AuditHead, LedgerEntry
@@ -9,6 +10,6 @@ from curator.models.releases import Descriptor, Diagnostic, Release, Support
 
 __all__ = [
     "Allotment", "AnalystBudget", "Answer", "AuditEvent", "AuditHead", "BudgetRequest", "Contract", "Dataset",
-    "DatasetVersion", "Decision", "Descriptor", "Diagnostic", "LedgerEntry", "Notice", "Query", "QueryBin", "Release",
+    "DatasetVersion", "Decision", "Descriptor", "Diagnostic", "Experiment", "LedgerEntry", "Notice", "Query", "QueryBin", "Release",
     "Support", "TotalRaise", "Upload",
 ]  # fmt: skip

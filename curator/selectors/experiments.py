@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from accounts.models import User
+from curator.mechanism.rho import UNITS_PER_RHO, Units
 from curator.models import Contract, Experiment
 from curator.selectors.comparison import RULES
 
@@ -21,18 +23,18 @@ class Line:
     title: str
     state: str
     created_at: datetime
-    spent: str
-    saved: str
+    spent: Units | None
+    saved: Units | None
 
 
 @dataclass(frozen=True, slots=True)
 class RuleLine:
-    """One allocator's totals; texts of rho, None where unknown."""
+    """One allocator's totals; None where unknown."""
 
     name: str
     title: str
     does: str
-    spent: str | None
+    spent: Units | None
     met: int | None
     partial: int | None
     declined: int | None
@@ -43,9 +45,9 @@ class AnalystLine:
     """One analyst here and under partition."""
 
     analyst: str
-    spent: str
+    spent: Units
     met: int
-    partition: str
+    partition: Units
     partition_met: int
 
 
@@ -81,8 +83,13 @@ def own(contract: Contract, owner: User) -> tuple[Line, ...]:
 
 def _line(row: Experiment) -> Line:
     report = (row.result or {}).get("report", {})
-    spent = report.get("allocators", {}).get("residual", {}).get("spent", "")
-    return Line(row.uid, row.title, row.state, row.created_at, spent, report.get("saved_against_partition") or "")
+    spent = report.get("allocators", {}).get("residual", {}).get("spent")
+    return Line(row.uid, row.title, row.state, row.created_at, units(spent), units(report.get("saved_against_partition")))
+
+
+def units(text: str | None) -> Units | None:
+    """Units of an exact text of rho in a result, which may be below zero (a saving that is none)."""
+    return None if text is None else int(Decimal(text) * UNITS_PER_RHO)
 
 
 def experiment_page(row: Experiment) -> ExperimentPage:
@@ -108,11 +115,16 @@ def experiment_page(row: Experiment) -> ExperimentPage:
 
 def _rule(name: str, found: Mapping[str, Any]) -> RuleLine:
     title, does = RULES[name]
-    return RuleLine(name, title, does, found["spent"], found["met"], found["partial"], found["declined"])
+    return RuleLine(name, title, does, units(found["spent"]), found["met"], found["partial"], found["declined"])
 
 
 def _analysts(allocators: Mapping[str, Any]) -> tuple[AnalystLine, ...]:
     if "residual" not in allocators:
         return ()
     ours, theirs = allocators["residual"]["by_analyst"], allocators["budget_partition"]["by_analyst"]
-    return tuple(AnalystLine(name, ours[name]["spent"], ours[name]["met"], theirs[name]["spent"], theirs[name]["met"]) for name in ours)
+    return tuple(
+        AnalystLine(
+            name, units(ours[name]["spent"]) or 0, ours[name]["met"], units(theirs[name]["spent"]) or 0, theirs[name]["met"]
+        )
+        for name in ours
+    )

@@ -26,13 +26,16 @@ FAILED_TWICE = "failed_twice"
 _LOCK_SPACE = 0x524450 << 40
 
 
+CONTRACTS, EXPERIMENTS = 0, 1 << 38  # parts of that space
+
+
 @contextmanager
-def exclusive(contract_id: int) -> Iterator[bool]:
-    """Hold the claim lock of a contract; gives False, at once, while another worker holds it.
+def exclusive(row_id: int, *, space: int = CONTRACTS) -> Iterator[bool]:
+    """Hold the claim lock of a contract (or an experiment); gives False, at once, while another worker holds it.
 
     A worker that is refused may leave: whoever holds the lock looks again after letting go of it.
     """
-    key = _LOCK_SPACE + contract_id
+    key = _LOCK_SPACE + space + row_id
     mine = _scalar("SELECT pg_try_advisory_lock(%s)", key)
     session = connection.connection
     try:

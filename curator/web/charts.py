@@ -1,5 +1,6 @@
 """Charts as JSON for the static script that draws them; names are those of the stylesheet's colours."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from curator.mechanism.rho import UNITS_PER_RHO
@@ -44,3 +45,17 @@ def _line(found: Comparison, name: str, *, spent: bool) -> dict[str, Any]:
     numbers = [float(f"{units / UNITS_PER_RHO:.6g}") for units in curve.spent] if spent else list(curve.met)
     places = [place + 1 for place in curve.positions]
     return {"name": name, "title": RULES[name][0], "x": [0, *places], "y": [0, *numbers]}
+
+
+def experiment_charts(found: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The four charts of an experiment, from the points that its result keeps."""
+    return {
+        "spend": {"lines": _lines(found["spend"]), "x_title": "question", "y_title": "ρ spent"},
+        "met": {"lines": _lines(found["met"]), "x_title": "question", "y_title": "thresholds met", "y_format": ",d"},
+        "ratio": {"lines": _lines(found["ratio"]), "x_title": "question", "y_title": "spend / least possible"},
+        "shortfall": {"points": _lines(found["shortfall"]), "x_title": "weight of difficulty", "y_title": "ρ missing"},
+    }
+
+
+def _lines(points: Mapping[str, Mapping[str, list[float]]]) -> list[dict[str, Any]]:
+    return [{"name": name, "title": RULES[name][0], **points[name]} for name in DRAWN if points.get(name, {}).get("x")]

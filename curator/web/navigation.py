@@ -59,6 +59,7 @@ def strip(request: HttpRequest, contract: Contract, here: str) -> Strip:
     roles = frozenset(places.values_list("role", flat=True))
     links = [_link(name, title, contract, here) for name, title in _pages(roles)]
     if Role.AUDITOR in roles or Role.CURATOR in roles:
+        links.append(_link("laboratory", "Laboratory", contract, here))
         links.append(Link("Record", f"{reverse('audit')}?chain={contract.uid}"))
     return Strip(contract.name, tuple(links), roles)
 

@@ -13,9 +13,9 @@
     font: { family: "system-ui, sans-serif", size: 12.5, color: token("muted") },
     hoverlabel: { bgcolor: token("card"), bordercolor: token("edge"), font: { color: token("ink") } },
     hovermode: chart.lines ? "x unified" : "closest",
-    showlegend: Boolean(chart.lines) && narrow,
+    showlegend: Boolean(chart.points) || (Boolean(chart.lines) && narrow),
     legend: { orientation: "h", y: -0.16, yanchor: "top", x: 0 },
-    xaxis: { title: { text: narrow ? "" : chart.x_title || "" }, tickangle: chart.bars && chart.bars[0].x.length > 6 ? -38 : "auto", gridcolor: "rgba(0,0,0,0)", linecolor: token("line"), zeroline: false, fixedrange: true, automargin: true, type: chart.bars ? "category" : "linear", tickformat: chart.bars ? "" : ",d" },
+    xaxis: { title: { text: narrow ? "" : chart.x_title || "" }, tickangle: chart.bars && chart.bars[0].x.length > 6 ? -38 : "auto", gridcolor: "rgba(0,0,0,0)", linecolor: token("line"), zeroline: false, fixedrange: true, automargin: true, type: chart.bars ? "category" : chart.points ? "log" : "linear", tickformat: chart.lines ? ",d" : "" },
     yaxis: { title: { text: chart.y_title || "" }, gridcolor: token("line"), zerolinecolor: token("edge"), rangemode: "tozero", fixedrange: true, automargin: true, tickformat: chart.y_format || "" },
     bargap: 0.28,
   });
@@ -47,6 +47,16 @@
     hovertemplate: "%{x}: %{y} ± %{customdata}<extra></extra>",
   });
 
+  /* a bin that missed its target, by every rule that missed it; markers differ too, so that colour is not all there is */
+  const MARKS = { residual: "circle", reuse_only: "x", budget_partition: "square", state_agnostic: "triangle-up", accuracy_aware: "diamond" };
+  const points = (series) => ({
+    type: "scatter", mode: "markers", name: series.title, x: series.x, y: series.y,
+    marker: { color: token(series.name), symbol: MARKS[series.name] || "circle", size: 8, opacity: 0.8 },
+    hovertemplate: "weight %{x:.3g}: %{y:.3g} ρ missing",
+  });
+
+  const traces = (chart) => (chart.lines ? chart.lines.map(line) : chart.points ? chart.points.map(points) : chart.bars.map(bars));
+
   const draw = (figure) => {
     const data = document.getElementById(figure.dataset.chart);
     const place = figure.querySelector(".chart-plot");
@@ -60,7 +70,7 @@
       setting.xaxis.range = [0, last * 1.02 + 0.2];
       if (last <= 12) setting.xaxis.dtick = 1;
     }
-    window.Plotly.react(place, chart.lines ? chart.lines.map(line) : chart.bars.map(bars), setting, config);
+    window.Plotly.react(place, traces(chart), setting, config);
   };
 
   const drawAll = () => document.querySelectorAll("figure.chart").forEach(draw);

@@ -1,0 +1,1 @@
+"""The laboratory's page and what the worker does for it."""
