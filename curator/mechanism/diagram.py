@@ -47,7 +47,7 @@ class Work:
         """Takes steps; refuses (region_too_large) when none are left."""
         self.left -= steps
         if self.left < 0:
-            detail = "This combination of conditions takes too many steps to put in canonical form: ask in simpler parts."
+            detail = "These conditions take too many steps to put in canonical form: ask in simpler parts, or fewer bins."
             raise TooLarge("region_too_large", detail)
 
 
