@@ -48,6 +48,7 @@ def existing(var: Path) -> Cluster:
 def prepare(var: Path) -> Cluster:
     """Return the cluster of `var` with its secrets, roles and database, made where they are missing; safe to repeat."""
     make_var(var)
+    _check_access(load(var))
     with _locked(var / "postgres.starting"):
         ensure_secrets(var)
         cluster = load(var)
@@ -63,6 +64,7 @@ def prepare(var: Path) -> Cluster:
 @contextmanager
 def in_use(cluster: Cluster) -> Iterator[Cluster]:
     """Keep the server up for the time of the block; the last block of all processes stops it."""
+    _check_access(cluster)
     with (cluster.var / "postgres.users").open("a") as users:
         with _locked(cluster.var / "postgres.starting"):
             fcntl.flock(users, fcntl.LOCK_SH)
@@ -143,6 +145,11 @@ def _stop_if_last(cluster: Cluster, users: IO[str]) -> None:
         fcntl.flock(users, fcntl.LOCK_UN)
         return
     cluster.stop()
+
+
+def _check_access(cluster: Cluster) -> None:
+    if cluster.is_initialised():
+        places.check_owner(cluster.home)
 
 
 @contextmanager

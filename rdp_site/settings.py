@@ -115,6 +115,7 @@ AXES_LOCKOUT_TEMPLATE = "account/locked.html"
 
 HTTPS = env.bool("RDP_HTTPS", default=False)  # on as soon as the site is reached by https
 SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^health/"]  # probes come from beside the proxy
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
@@ -235,4 +236,5 @@ LOGGING = {
     "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
+    "loggers": {"pgmq": {"level": "WARNING"}},
 }

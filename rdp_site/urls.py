@@ -2,9 +2,13 @@
 
 from django.urls import include, path
 
+from rdp_site import health
+
 urlpatterns = [
     path("", include("accounts.urls")),
     path("", include("curator.web.urls")),
+    path("health/live", health.live),
+    path("health/ready", health.ready),
     path("api/", include("curator.api.urls")),
 ]
 

@@ -218,6 +218,15 @@ def test_a_checkout_may_be_moved(home: Path) -> None:
         assert moved.is_alive()
 
 
+@as_root
+def test_another_account_is_told_whose_database_it_is(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 54321)
+    with pytest.raises(postgres.PostgresError, match="belongs to account"), postgres.in_use(cluster):
+        pass
+    with pytest.raises(postgres.PostgresError, match="belongs to account"):
+        postgres.prepare(cluster.var)
+
+
 def test_a_half_made_cluster_is_made_again(home: Path) -> None:
     cluster = postgres.prepare(home / "var")
     cluster.place_file.unlink()

@@ -1,11 +1,13 @@
 """Settings: read from the environment, hardened by default, and harmless to import."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from django.test import Client
 
+from rdp_site.environment import ROOT
 from tests.site.commands import environment, manage, python
 
 PRODUCTION = {
@@ -80,6 +82,15 @@ def test_defaults_are_the_careful_ones(tmp_path: Path) -> None:
 )
 def test_each_switch_does_what_it_says(variable: str, value: str, setting: str, expected: object, tmp_path: Path) -> None:
     assert settings_of(setting, tmp_path, **{variable: value})[setting] == expected
+
+
+def test_the_readme_describes_every_switch() -> None:
+    sources = [*(ROOT / "rdp_site").glob("*.py"), *(ROOT / "rdp_site").glob("*/*.py")]
+    read = re.compile(r"""(?:env\.\w+\(|environ(?:\.get\(|\[))"([A-Z_]+)\"""")
+    switches = {name for path in sources for name in read.findall(path.read_text())} - {"RDP_TESTING", "DJANGO_SETTINGS_MODULE"}
+    readme = (ROOT / "README.md").read_text()
+    assert len(switches) >= 15
+    assert sorted(name for name in switches if f"`{name}`" not in readme) == []
 
 
 def test_a_url_names_an_external_database_and_its_owner(tmp_path: Path) -> None:
