@@ -60,7 +60,7 @@ def read_number(value: str | int | Decimal) -> Fraction | None:
 
 
 def read_any_number(text: str) -> Fraction | None:
-    """As `read_number`, but a number beyond 10^30 is 10^30 and one below 10^-30 is 0: in a file they are readable all the same."""
+    """As `read_number`, but a number beyond 10^30 is 10^30 and one below 10^-30 is 0: files may write such numbers."""
     exact = _decimal(text)
     if exact is None or (number := read_number(exact)) is not None:
         return number if exact is not None else None
