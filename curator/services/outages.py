@@ -3,23 +3,32 @@
 from collections.abc import Callable
 from time import sleep
 
-import psycopg.errors
+import psycopg
 from django.db import InterfaceError, OperationalError, connection
+from psycopg import errors
 
-BUSY = (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected)
-LOCK_SECONDS = 5
+BUSY = (errors.LockNotAvailable, errors.DeadlockDetected)
+GOING = (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow)
+LOCK_SECONDS = 5.0
 PATIENCE = (0.0, 0.5, 1.0, 2.0, 4.0)  # seconds between looks whether the database is back
 
 
 def bound_lock_waits() -> None:
     """Wait at most some seconds for each lock of this transaction; a worker has other contracts to serve."""
     with connection.cursor() as cursor:
-        cursor.execute(f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'")
+        cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{int(LOCK_SECONDS * 1000)}ms"])
 
 
 def is_outage(error: OperationalError | InterfaceError) -> bool:
-    """Say whether the database was busy (a lock not granted) or the connection to it is lost."""
-    return isinstance(error.__cause__, BUSY) or not connection.is_usable()
+    """Say whether the database was busy (a lock not granted), going down, or not to be reached.
+
+    What the server says carries a state; what has none is the client telling that the connection is gone. (To ask the connection
+    itself is too late: Django has opened another by the time a transaction's error is caught.)
+    """
+    cause = error.__cause__
+    if isinstance(cause, (*BUSY, *GOING)):
+        return True
+    return isinstance(cause, psycopg.Error) and cause.sqlstate is None
 
 
 def outlast(action: Callable[[], None]) -> None:

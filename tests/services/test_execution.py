@@ -2,6 +2,7 @@
 
 import datetime
 from decimal import Decimal
+from functools import partial
 from itertools import permutations
 from typing import Any
 
@@ -14,7 +15,7 @@ from curator.mechanism.noise import Draw
 from curator.models import AuditEvent, Contract, Decision, LedgerEntry, Query, Release, Support
 from curator.services import contracts, execution, failpoints
 from tests.cast import ROWS, Cast, cast, make_contract, make_version, units
-from tests.worker.scene import MEN, MIDDLE_AGED, WOMEN, answer, ask, check_books, places, state
+from tests.worker.scene import MEN, MIDDLE_AGED, WOMEN, answer, ask, check_books, once, places, state
 
 pytestmark = pytest.mark.django_db
 
@@ -357,22 +358,11 @@ def test_a_question_whose_contract_was_raised_after_the_look_is_read_in_the_next
 ) -> None:
     contract = make_contract(people, rows=ROWS, rho_total="0.1", allotments={"alice": "0"})
     query = ask(people.alice, contract, WOMEN, rho="0.05")
-    _once_after(monkeypatch, "after_read", lambda: contracts.set_allotment(
-        curator=people.carol, contract=contract, analyst=people.alice, rho=units("0.05"), reason="on second thought"
-    ))  # fmt: skip
+    raised = partial(contracts.set_allotment, curator=people.carol, contract=contract, analyst=people.alice, reason="yes")
+    monkeypatch.setattr(failpoints, "reach", once("after_read", partial(raised, rho=units("0.05"))))
     monkeypatch.setattr(queue, "ring", lambda _: None)
     run(contract)
     assert state(query) == "waiting"
     assert Query.objects.get(pk=query.pk).attempts == 0
     run(contract)
     assert decision(query).kind == "measure"
-
-
-def _once_after(monkeypatch: pytest.MonkeyPatch, place: str, action: Any) -> None:
-    left = [action]
-
-    def reach(name: str) -> None:
-        if name == place and left:
-            left.pop()()
-
-    monkeypatch.setattr(failpoints, "reach", reach)

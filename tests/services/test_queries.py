@@ -3,15 +3,12 @@
 import datetime
 import json
 import logging
-import threading
 import uuid
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 from kombu.exceptions import OperationalError as BrokerAway
 
 from accounts.models import User
@@ -20,7 +17,7 @@ from curator.mechanism.errors import BadInput, Conflict, NotYours, Refused, TooL
 from curator.models import AuditEvent, Contract, Descriptor, Query, QueryBin
 from curator.services import contracts, execution, failpoints, queries
 from tests.cast import ROWS, Cast, cast, make_contract, make_version
-from tests.worker.scene import MEN, WOMEN, ask, body, places, state, threads_close
+from tests.worker.scene import MEN, WOMEN, ask, at_once, body, elsewhere, once, places, state
 
 pytestmark = pytest.mark.django_db
 
@@ -46,23 +43,6 @@ def bells(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def submit(analyst: User, contract: Contract, asked: Any, key: str) -> int:
     """The first question's id."""
     return queries.submit(analyst=analyst, contract=contract, body=asked, key=key)[0].pk
-
-
-def at_once(works: Sequence[Callable[[], Any]]) -> list[Any]:
-    """Results (or refusals) of all works, each in a thread of its own, started together."""
-    gate = threading.Barrier(len(works))
-
-    def one(work: Callable[[], Any]) -> Any:
-        gate.wait()
-        try:
-            return work()
-        except Refused as refusal:
-            return refusal.code
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(works)) as pool:
-        return list(pool.map(one, works))
 
 
 def test_one_key_a_hundred_times_makes_one_question(people: Cast, contract: Contract, bells: list[int]) -> None:
@@ -248,9 +228,7 @@ def test_the_bell_rings_once_the_question_can_be_seen_and_not_for_one_taken_back
 
 def _seen_elsewhere() -> int:
     found: list[int] = []
-    thread = threading.Thread(target=threads_close(lambda: found.append(Query.objects.count())))
-    thread.start()
-    thread.join()
+    elsewhere(lambda: found.append(Query.objects.count()))
     return found[0]
 
 
@@ -302,13 +280,7 @@ def test_a_question_taken_back_while_it_is_read_is_passed_over(
     people: Cast, contract: Contract, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = ask(people.alice, contract, WOMEN), ask(people.bob, contract, MEN)
-    left = [first]
-
-    def reach(name: str) -> None:
-        if name == "after_read" and left:
-            queries.cancel(analyst=people.alice, query=left.pop())
-
-    monkeypatch.setattr(failpoints, "reach", reach)
+    monkeypatch.setattr(failpoints, "reach", once("after_read", partial(queries.cancel, analyst=people.alice, query=first)))
     execution.run(contract.pk)
     assert (state(first), state(second)) == ("cancelled", "answered")
 

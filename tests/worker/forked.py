@@ -6,43 +6,55 @@ process would: Polars' threads do not survive a fork.)
 
 import multiprocessing
 import os
+import signal
+from collections.abc import Iterable
 from multiprocessing.context import ForkServerContext, ForkServerProcess
-from typing import Any
 
 import django
 
-if __name__ != "__main__":
+if multiprocessing.parent_process() is not None or multiprocessing.current_process().name == "MainProcess":
     django.setup()
 
 from curator import tasks
-from curator.services import failpoints
+from curator.mechanism.noise import ExactCount
+from curator.services import failpoints, reading
+from curator.services.pending import Batch
 from tests.databases import point_at
 
-KILLED = -9
+KILLED = -signal.SIGKILL
 
 
 def context() -> ForkServerContext:
     """Where children come from; the server starts with the first child."""
     made = multiprocessing.get_context("forkserver")
-    made.set_forkserver_preload(["tests.worker.forked"])
+    made.set_forkserver_preload(["__main__", "tests.worker.forked", "pandas"])  # Ibis imports pandas at the first count
     return made
 
 
-def start(database: str, contract_id: int, *, die_at: str = "") -> ForkServerProcess:
-    """A child that runs the controller of a contract once, and dies at a failpoint where one is named."""
-    child = context().Process(target=_run, args=(database, contract_id, die_at))
+def start(database: str, contract_id: int, *, die_at: str = "", poison: str = "") -> ForkServerProcess:
+    """A child that runs the controller of a contract once; it dies at a failpoint, or where it counts a poisonous descriptor."""
+    child = context().Process(target=_run, args=(database, contract_id, die_at, poison))
     child.start()
     return child
 
 
-def wait(*children: Any) -> list[int | None]:
+def wait(*children: ForkServerProcess) -> list[int | None]:
     """The exit codes of children."""
     for child in children:
         child.join(60)
     return [child.exitcode for child in children]
 
 
-def _run(database: str, contract_id: int, die_at: str) -> None:
+def _run(database: str, contract_id: int, die_at: str, poison: str) -> None:
     os.environ[failpoints.VARIABLE] = die_at
+    read = reading.read
+
+    def die_of(batch: Batch, digests: Iterable[tuple[int, str]]) -> dict[str, ExactCount]:
+        wanted = list(digests)
+        if poison in [digest for _, digest in wanted]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return read(batch, wanted)
+
+    reading.read = die_of
     point_at(database)
     tasks.run_controller(contract_id)

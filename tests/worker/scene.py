@@ -1,8 +1,10 @@
 """What worker tests do all the time: ask, run, wait, and look whether the books agree."""
 
+import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from typing import Any
 
@@ -10,6 +12,7 @@ from django.db import connection
 from django.db.models import Sum
 
 from accounts.models import User
+from curator.mechanism.errors import Refused
 from curator.models import AnalystBudget, Answer, Contract, Decision, LedgerEntry, Query, Release, Support
 from curator.services import queries
 
@@ -35,9 +38,10 @@ def ask(analyst: User, contract: Contract, where: Mapping[str, Any] | None = Non
 
 
 def places() -> Iterator[dict[str, Any]]:
-    """Conditions on the cast's schema that nobody else has: pairwise different single cells of age, sex and city."""
-    for age, sex, city in product(range(100), ("F", "M"), ("Oslo", "Rome", "Lima")):
-        yield {"all": [{"column": "age", "equals": age}, {"column": "sex", "equals": sex}, {"column": "city", "equals": city}]}
+    """Conditions on the cast's schema that nobody else has: 1,200 pairwise different single cells."""
+    for cell in product(range(100), ("F", "M"), ("Oslo", "Rome", "Lima"), (True, False)):
+        names = ("age", "sex", "city", "member")
+        yield {"all": [{"column": name, "equals": value} for name, value in zip(names, cell, strict=True)]}
 
 
 def state(query: Query) -> str:
@@ -81,11 +85,12 @@ def check_books(contract: Contract) -> None:
 
 
 def _check_supports(row: Contract) -> None:
-    for support in Support.objects.filter(contract=row):
-        mine = Release.objects.filter(contract=row, descriptor=support.descriptor_id, account="ans")
-        assert support.rho_hist == _sum(mine, "rho")
-        assert sum(each.rho * each.value for each in mine) == int(support.weighted_sum)
-        assert support.releases == mine.count()
+    sums: dict[str, list[int]] = {}
+    for digest, cost, value in Release.objects.filter(contract=row, account="ans").values_list("descriptor_id", "rho", "value"):
+        known = sums.setdefault(digest, [0, 0, 0])
+        sums[digest] = [known[0] + cost, known[1] + cost * value, known[2] + 1]
+    held = Support.objects.filter(contract=row).values_list("descriptor_id", "rho_hist", "weighted_sum", "releases")
+    assert {digest: [rho, int(weighted), releases] for digest, rho, weighted, releases in held} == sums
 
 
 def _check_finality(row: Contract) -> None:
@@ -99,13 +104,44 @@ def _sum(rows: Any, column: str) -> int:
     return int(rows.aggregate(total=Sum(column))["total"] or 0)
 
 
-def threads_close(work: Callable[[], None]) -> Callable[[], None]:
-    """`work` for a thread of its own: its database connection is closed when it ends."""
+def at_once(works: Sequence[Callable[[], Any]]) -> list[Any]:
+    """The results of all works, each in a thread of its own, started together; a refusal comes back as its code."""
+    gate = threading.Barrier(len(works))
 
-    def run() -> None:
+    def one(work: Callable[[], Any]) -> Any:
+        gate.wait()
+        try:
+            return work()
+        except Refused as refusal:
+            return refusal.code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(works)) as pool:
+        return list(pool.map(one, works))
+
+
+def elsewhere(work: Callable[[], Any], *, wait: float = 30.0) -> bool:
+    """Do something in another thread meanwhile; says whether it was done in time."""
+
+    def closing() -> None:
         try:
             work()
         finally:
             connection.close()
 
-    return run
+    thread = threading.Thread(target=closing, daemon=True)
+    thread.start()
+    thread.join(wait)
+    return not thread.is_alive()
+
+
+def once(place: str, action: Callable[[], Any]) -> Callable[[str], None]:
+    """A stand-in for `failpoints.reach` that does something the first time that `place` is reached."""
+    left = [action]
+
+    def reach(name: str) -> None:
+        if name == place and left:
+            left.pop()()
+
+    return reach
