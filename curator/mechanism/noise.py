@@ -49,7 +49,7 @@ class ExactCount:
         raise TypeError("an exact count is not to be compared, converted, copied or stored")
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = _refuse
-    __hash__ = __reduce_ex__ = __copy__ = __deepcopy__ = _refuse
+    __hash__ = __getstate__ = __reduce__ = __reduce_ex__ = __copy__ = __deepcopy__ = _refuse
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,11 @@ from curator.mechanism.rho import Units
 
 @dataclass
 class Contract:
-    """One contract: two accounts, allotments, what is held of each descriptor and what each analyst has spent."""
+    """One contract: two accounts, allotments, what is held of each descriptor, what each analyst has spent.
+
+    `exposed` is kept beside the ledger, from the releases: the rho that each of six made-up people have been in. Person p has
+    a record in k bins of every question, from bin p on and around.
+    """
 
     rho_est: Units
     rho_ans: Units
@@ -22,6 +26,7 @@ class Contract:
     held: dict[str, Units] = field(default_factory=dict)
     spent: dict[str, Units] = field(default_factory=dict)
     est_spent: dict[str, Units] = field(default_factory=dict)
+    exposed: list[Units] = field(default_factory=lambda: [0] * 6)
 
     @property
     def charged(self) -> Units:
@@ -41,7 +46,13 @@ class Contract:
         self.spent[analyst] = self.spent.get(analyst, 0) + decision.quota
         for need, amount in zip(needs, decision.amounts, strict=True):
             self.held[need.descriptor] = self.held.get(need.descriptor, 0) + amount
+        self._expose(decision.amounts)
         return decision
+
+    def _expose(self, amounts: Sequence[Units]) -> None:
+        bins = len(amounts)
+        for person in range(len(self.exposed)):
+            self.exposed[person] += sum(amounts[(person + step) % bins] for step in range(min(self.k, bins)))
 
     def diagnose(self, analyst: str, bins: int, rho_d: Units) -> Units:
         """Charge `est` for diagnostics of so many bins if the analyst's share and the account allow; what was charged."""
@@ -50,4 +61,5 @@ class Contract:
         if charge > min(share, self.rho_est - sum(self.est_spent.values())):
             return 0
         self.est_spent[analyst] = self.est_spent.get(analyst, 0) + charge
+        self._expose([rho_d] * bins)
         return charge

@@ -108,6 +108,7 @@ def test_the_bound_reached_is_the_least_whole_one(units: int, confidence: Decima
     assert reached is not None and reached >= 1
     square = Fraction(z_two_sided(confidence, bins)) ** 2 * rho.UNITS_PER_RHO / (2 * units)
     assert (reached - 1) ** 2 < square <= reached**2
+    assert rho_min(Within(reached, confidence, simultaneous=True), bins=bins) <= units  # so it is what `units` can buy
 
 
 def test_nothing_known_reaches_no_bound() -> None:

@@ -104,6 +104,13 @@ def test_rows_that_swap_their_bodies_or_places_in_time_are_found(place: int) -> 
     assert first_break(chained) == one[0]
 
 
+@pytest.mark.parametrize("place", range(1, 50))
+def test_a_row_whose_number_alone_is_changed_is_found(place: int) -> None:
+    chained = rows()
+    chained[place] = (1000, *chained[place][1:])
+    assert first_break(chained) == 1000
+
+
 def test_a_row_added_between_two_is_found() -> None:
     chained = rows()
     chained.insert(10, chained[9])

@@ -40,9 +40,10 @@ def test_what_is_charged_covers_the_noise_exactly_and_hardly_exceeds_it() -> Non
 
 
 @pytest.mark.slow
-def test_what_is_charged_covers_the_noise_for_a_hundred_thousand_amounts() -> None:
-    broken, worst = violations(random_amounts(100_000, seed=2))
-    print(f"charged < cost: {broken} of 100,000; charged / cost <= 1 + {float(worst - 1):.2g}")
+@pytest.mark.parametrize("seed", range(2, 12))
+def test_what_is_charged_covers_the_noise_for_a_hundred_thousand_amounts(seed: int) -> None:
+    broken, worst = violations(random_amounts(10_000, seed=seed))
+    print(f"charged < cost: {broken} of 10,000 (a tenth of 100,000); charged / cost <= 1 + {float(worst - 1):.2g}")
     assert broken == 0
     assert worst <= 1 + Fraction(1, 10**9)
 
@@ -98,7 +99,7 @@ def test_equal_bins_get_different_noise() -> None:
         int, float, bool, hash, len, iter, copy.copy, copy.deepcopy, pickle.dumps, lambda count: pickle.dumps(count, 0),
         lambda count: count == SECRET, lambda count: count != count, lambda count: count < 5, lambda count: count >= count,
         lambda count: count + 1, lambda count: [count] == [5], lambda count: count in [1, 2], lambda count: vars(count),
-        lambda count: range(count), lambda count: chr(count),
+        lambda count: chr(count), lambda count: count.__getstate__(), lambda count: count.__reduce__(),
     ],
 )  # fmt: skip
 def test_an_exact_count_cannot_be_compared_converted_copied_or_stored(look: Callable[[object], object]) -> None:
