@@ -43,7 +43,9 @@ def scene(n: int, curator: User, analysts: dict[str, User]) -> Scene:
         )
     contract = contracts.open_contract(curator=curator, version=version, name=f"{n} people", rho_total=100 * rho.UNITS_PER_RHO)
     for analyst in analysts.values():
-        memberships.add_member(curator=curator, contract=contract, user=analyst, role=Role.ANALYST, allotment=20 * rho.UNITS_PER_RHO)
+        memberships.add_member(
+            curator=curator, contract=contract, user=analyst, role=Role.ANALYST, allotment=20 * rho.UNITS_PER_RHO
+        )
     return Scene(exact.prepared(frame), contract, analysts)
 
 
@@ -80,7 +82,11 @@ def one_by_one(here: Scene, lines: Sequence[questions.Line]) -> dict[str, Any]:
         wait(here.contract)
         seconds.append(time.perf_counter() - began)
     ordered = sorted(seconds)
-    return {"n": len(ordered), "p50_s": round(ordered[len(ordered) // 2], 4), "p95_s": round(ordered[int(len(ordered) * 0.95)], 4)}
+    return {
+        "n": len(ordered),
+        "p50_s": round(ordered[len(ordered) // 2], 4),
+        "p95_s": round(ordered[int(len(ordered) * 0.95)], 4),
+    }
 
 
 def all_waiting(here: Scene, lines: Sequence[questions.Line]) -> dict[str, Any]:
@@ -101,9 +107,17 @@ def all_waiting(here: Scene, lines: Sequence[questions.Line]) -> dict[str, Any]:
 
 def _figures(here: Scene, lines: Sequence[questions.Line], rows: Sequence[Query], truth: Sequence[int]) -> dict[str, Any]:
     found = comparison.comparison(here.contract)
-    decided = Query.objects.filter(pk__in=[row.pk for row in rows]).prefetch_related("answers").select_related("decision").order_by("pk")
+    assert found is not None
+    decided = (
+        Query.objects.filter(pk__in=[row.pk for row in rows])
+        .prefetch_related("answers")
+        .select_related("decision")
+        .order_by("pk")
+    )
     free = sum(row.decision.load == 0 for row in decided)
-    close = sum(abs(row.answers.all()[0].value - count) <= line["E"] for row, count, line in zip(decided, truth, lines, strict=True))
+    close = sum(
+        abs((row.answers.all()[0].value or 0) - count) <= line["E"] for row, count, line in zip(decided, truth, lines, strict=True)
+    )
     return {
         "charged_rho": rho.text(sum(row.decision.load for row in decided)), "free": free,
         "partition_rho": rho.text(found.partition.spent or 0), "within_asked": round(close / len(rows), 4),

@@ -16,14 +16,14 @@ def expression(conditions: Sequence[Condition]) -> pl.Expr:
 
 
 def _test(condition: Condition) -> pl.Expr:
-    column, value = pl.col(condition["col"]), condition["val"]
+    column, value = pl.col(str(condition["col"])), condition["val"]
     match condition["op"]:
         case "=":
-            return column == value
+            return column.eq(value)
         case "in":
             return column.is_in(value)
         case ">=":
-            return column >= value
+            return column.ge(value)
         case "between":
             return column.is_between(*value)
     raise ValueError(condition["op"])

@@ -13,7 +13,13 @@ SCHEMA = {
     "columns": [
         {"name": "age", "kind": "integer", "low": 0, "high": 99, "missing": False, "out_of_domain": "clamp"},
         {"name": "sex", "kind": "category", "values": ["F", "M"], "missing": False, "out_of_domain": "other"},
-        {"name": "region", "kind": "category", "values": [f"R{i}" for i in range(10)], "missing": False, "out_of_domain": "other"},
+        {
+            "name": "region",
+            "kind": "category",
+            "values": [f"R{i}" for i in range(10)],
+            "missing": False,
+            "out_of_domain": "other",
+        },
         {
             "name": "education",
             "kind": "category",

@@ -19,10 +19,11 @@ class Events(Api):
 
     @extend_schema(responses=page_of(EventShape), parameters=[*FILTERS, OpenApiParameter("after", int)])
     def get(self, request: Request) -> Response:
-        """Events of the chains I may read, oldest first, each with the bytes that were hashed; `?after=` takes the mark in `next`."""
+        """Events of the chains I may read, oldest first, with the bytes that were hashed; `?after=` takes the mark in `next`."""
         chains = access.chains_of(caller(request))
-        chosen = {name: request.query_params.get(name, "") for name in ("chain", "kind", "actor")}
-        return Response(paged(records.events(chains, audit.Filters(**chosen), after=mark_of(request)), EventShape))
+        asked = request.query_params
+        chosen = audit.Filters(chain=asked.get("chain", ""), kind=asked.get("kind", ""), actor=asked.get("actor", ""))
+        return Response(paged(records.events(chains, chosen, after=mark_of(request)), EventShape))
 
 
 class Heads(Api):
@@ -32,7 +33,6 @@ class Heads(Api):
     def get(self, request: Request) -> Response:
         """The newest head of each chain I may read: note it outside, and a cut or rewritten record shows."""
         return Response(HeadShape(audit.heads(access.chains_of(caller(request))), many=True).data)
-
 
 
 class Verify(Api):

@@ -25,7 +25,7 @@ class BearerAuthentication(BaseAuthentication):
     """Sign in by the secret of an `ApiToken`."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
-        """The token's person; None without such a header, AuthenticationFailed for a key that is no longer (or never was) good."""
+        """The token's person; None without such a header, AuthenticationFailed for a key that is not (or no longer) good."""
         scheme, _, secret = get_authorization_header(request).partition(b" ")
         if scheme.lower() != b"bearer":
             return None

@@ -15,6 +15,7 @@ from accounts import access
 from accounts.models import Role
 from accounts.services import person
 from curator.api.base import Api, body_of, caller, mark_of, only, page_of, paged, text_of
+from curator.api.fields import Fields
 from curator.api.shapes import ContractDetail, ContractLine, ReleaseShape
 from curator.mechanism import rho
 from curator.mechanism.errors import BadInput
@@ -25,11 +26,13 @@ AMOUNTS = ("rho_total", "rho_d", "query_cap")
 DECIMALS = ("xi", "kappa", "alpha", "beta", "delta")
 NULLABLE = ("rho_d", "query_cap", "ends_on")
 
-SETTINGS = inline_serializer(
-    "ContractSettings",
-    {name: serializers.CharField() for name in ("version", "name", "rho_total")}
-    | {name: serializers.CharField(required=False) for name in (*AMOUNTS[1:], *DECIMALS, "ends_on")},
-)
+_SETTINGS: Fields = {name: serializers.CharField() for name in ("version", "name", "rho_total")}
+_SETTINGS |= {name: serializers.CharField(required=False) for name in (*AMOUNTS[1:], *DECIMALS, "ends_on")}
+SETTINGS = inline_serializer("ContractSettings", _SETTINGS)
+
+_MEMBER: Fields = {name: serializers.CharField() for name in ("username", "role")}
+_MEMBER |= {"allotment": serializers.CharField(required=False, allow_null=True), "reason": serializers.CharField(required=False)}
+MEMBER = inline_serializer("ContractMember", _MEMBER)
 
 
 class Contracts(Api):
@@ -99,18 +102,23 @@ class Comparison(Api):
 
     @extend_schema(responses=dict[str, Any])
     def get(self, request: Request, uid: UUID) -> Response:
-        """Spend and thresholds met per allocator: `mine`, the whole `contract`, and `by_analyst` for its curators and auditors."""
+        """Spend and thresholds met per allocator: `mine`, the `contract`, and `by_analyst` for its curators and auditors."""
         visitor = caller(request)
         found = access.contract_for(visitor, uid)
         mine = comparison.comparison(found, visitor.get_username())
         whole = comparison.comparison(found)
         answer = {"mine": _allocators(mine), "contract": _allocators(whole)}
-        if access.has_place(visitor, found, *access.READERS):
-            answer["by_analyst"] = {line.analyst: _allocators(comparison.comparison(found, line.analyst)) for line in whole.by_analyst}
+        if whole is not None and access.has_place(visitor, found, *access.READERS):
+            answer["by_analyst"] = {
+                line.analyst: _allocators(comparison.comparison(found, line.analyst)) for line in whole.by_analyst
+            }
         return Response(answer)
 
 
-def _allocators(found: comparison.Comparison) -> dict[str, Any]:
+def _allocators(found: comparison.Comparison | None) -> dict[str, Any] | None:
+    """None before the contract was opened: nothing can have been asked."""
+    if found is None:
+        return None
     rules = {rule.name: _rule(rule) for rule in found.rules}
     return {"asked": found.asked, "allocators": rules, "saved_against_partition": rho.text(found.saved)}
 
@@ -160,12 +168,10 @@ class Members(Api):
     """`contracts/{id}/members/`"""
 
     @extend_schema(
-        request=inline_serializer(
-            "ContractMember",
-            {name: serializers.CharField() for name in ("username", "role")}
-            | {"allotment": serializers.CharField(required=False, allow_null=True), "reason": serializers.CharField(required=False)},
-        ),
-        responses={201: inline_serializer("ContractMemberAdded", {"username": serializers.CharField(), "role": serializers.CharField()})},
+        request=MEMBER,
+        responses={
+            201: inline_serializer("ContractMemberAdded", {"username": serializers.CharField(), "role": serializers.CharField()})
+        },
     )
     def post(self, request: Request, uid: UUID) -> Response:
         """Give a person a place: for an analyst with an `allotment` (null: no limit of their own) (curators)."""
@@ -188,9 +194,15 @@ class Allotment(Api):
     @extend_schema(
         request=inline_serializer(
             "AllotmentChange",
-            {"username": serializers.CharField(), "rho": serializers.CharField(allow_null=True), "reason": serializers.CharField()},
+            {
+                "username": serializers.CharField(),
+                "rho": serializers.CharField(allow_null=True),
+                "reason": serializers.CharField(),
+            },
         ),
-        responses=inline_serializer("AllotmentSet", {"username": serializers.CharField(), "rho": serializers.CharField(allow_null=True)}),
+        responses=inline_serializer(
+            "AllotmentSet", {"username": serializers.CharField(), "rho": serializers.CharField(allow_null=True)}
+        ),
     )
     def post(self, request: Request, uid: UUID) -> Response:
         """Set what an analyst may spend in all; null is the explicit "no limit of their own" (curators)."""
@@ -203,5 +215,3 @@ class Allotment(Api):
         analyst = person(text_of(body, "username"))
         memberships.set_allotment(curator=curator, contract=found, analyst=analyst, rho=amount, reason=text_of(body, "reason"))
         return Response({"username": analyst.username, "rho": None if amount is None else rho.text(amount)})
-
-

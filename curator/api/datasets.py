@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from accounts import access
 from accounts.models import Role
 from curator.api.base import Api, body_of, caller, only, text_of
-from curator.api.fields import TextField
+from curator.api.fields import Fields, TextField
 from curator.mechanism.errors import BadInput
 from curator.selectors.datasets import dataset_lines, dataset_page
 from curator.services import datasets
@@ -56,10 +56,9 @@ class DatasetShape(serializers.Serializer[Any]):
     uploads = UploadShape(many=True)
 
 
-NEW = inline_serializer(
-    "DatasetBody",
-    {"name": serializers.CharField()} | {name: serializers.CharField(required=False) for name in ("description", "source")},
-)
+_NEW: Fields = {"name": serializers.CharField()}
+_NEW |= {name: serializers.CharField(required=False) for name in ("description", "source")}
+NEW = inline_serializer("DatasetBody", _NEW)
 FILE = inline_serializer(
     "UploadBody",
     {
@@ -114,7 +113,9 @@ class Uploads(Api):
         file = body.get("file")
         if not isinstance(file, UploadedFile):
             raise BadInput("missing_file", "file: expected a file (CSV, TSV or Parquet)", field="file")
-        unit = datasets.privacy_unit(text_of(body, "privacy_unit", ""), person_column=text_of(body, "person_column", ""), k=body.get("k"))
+        unit = datasets.privacy_unit(
+            text_of(body, "privacy_unit", ""), person_column=text_of(body, "person_column", ""), k=body.get("k")
+        )
         upload = datasets.register_upload(
             curator=curator, dataset=found, file=file, filename=file.name or "", schema_text=text_of(body, "schema"),
             unit=unit, table=text_of(body, "table", "people"),

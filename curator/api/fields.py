@@ -36,3 +36,6 @@ class TextField(serializers.Field):  # type: ignore[type-arg]  # generic in the 
 def epsilon(units: Units, delta: Decimal) -> str:
     """The epsilon of a total at `delta`, rounded up, as text."""
     return f"{accounting.epsilon(units, delta):f}"
+
+
+Fields = dict[str, "serializers.Field[Any, Any, Any, Any]"]

@@ -13,8 +13,6 @@ class GuardedJSONParser(BaseParser):
 
     media_type = "application/json"
 
-    def parse(
-        self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> object:
+    def parse(self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
         """Return the decoded body; raises Refused (too large, too deep, not JSON, NaN or Infinity)."""
         return guard_text(stream.read(MAX_BODY + 1))

@@ -16,7 +16,9 @@ from curator.mechanism.errors import BadInput
 from curator.selectors import answers, quotes, records, workspace
 from curator.services import queries
 
-KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=True, description="your own name for this request")
+KEY = OpenApiParameter(
+    "Idempotency-Key", str, OpenApiParameter.HEADER, required=True, description="your own name for this request"
+)
 
 ASK = inline_serializer(
     "Ask",
@@ -25,7 +27,7 @@ ASK = inline_serializer(
         "where": serializers.JSONField(required=False, help_text="instead of sql: a tree of all, any, not and column tests"),
         "group_by": serializers.JSONField(required=False, help_text='[{"column", "bins": n | "edges": […]}], one or two'),
         "accuracy": serializers.JSONField(
-            help_text='{"within": 25, "confidence": 0.95, "simultaneous": false} | {"standard_error"} | {"rho"} | {"relative", "confidence"}'
+            help_text='{"within": 25, "confidence": 0.95, "simultaneous": false}, or {"standard_error"}, {"rho"}, {"relative"}'
         ),
         "under_scarcity": serializers.ChoiceField(["partial", "all_or_nothing"], required=False),
         "label": serializers.CharField(required=False),
@@ -60,12 +62,14 @@ class Queries(Api):
 
     @extend_schema(request=ASK, responses={202: SubmittedShape}, parameters=[KEY])
     def post(self, request: Request, uid: UUID) -> Response:
-        """Ask one question, or a list of up to 500 that are decided in its order. The same key and body give the same questions."""
+        """Ask one question, or a list of up to 500 that are decided in its order; the same key and body give the same ones."""
         analyst = caller(request)
         contract = access.contract_for(analyst, uid, role=Role.ANALYST)
         key = request.headers.get("Idempotency-Key", "")
         if not key:
-            raise BadInput("missing_key", "Idempotency-Key: expected a name of your own for this request", field="Idempotency-Key")
+            raise BadInput(
+                "missing_key", "Idempotency-Key: expected a name of your own for this request", field="Idempotency-Key"
+            )
         rows = queries.submit(analyst=analyst, contract=contract, body=request.data, key=key)
         shown = SubmittedShape(rows, many=True).data
         return Response(shown if isinstance(request.data, list) else shown[0], status=202)

@@ -85,7 +85,7 @@ class ContractDetail(Shape):
 class PartShape(Shape):
     """One bin of a quote."""
 
-    label = serializers.ListField(child=serializers.CharField())
+    label = serializers.ListField(child=serializers.CharField())  # type: ignore[assignment]  # a member named label; a serializer's own label is not used
     rho_min = RhoField(allow_null=True)
     rho_hist = RhoField()
     residual = RhoField(allow_null=True)
@@ -137,7 +137,7 @@ class DecisionShape(Shape):
 class AnswerShape(Shape):
     """The fused value of one bin."""
 
-    label = serializers.ListField(child=serializers.CharField())
+    label = serializers.ListField(child=serializers.CharField())  # type: ignore[assignment]  # a member named label; a serializer's own label is not used
     value = serializers.IntegerField(allow_null=True, help_text="nearest whole number; may be negative; null: nothing is known")
     bound = serializers.IntegerField(allow_null=True, help_text="accuracy reached, +- people")
     low = serializers.IntegerField(allow_null=True)
@@ -180,7 +180,7 @@ class QueryShape(Shape):
 
     id = TextField(source="uid")
     contract = TextField(source="contract_uid")
-    label = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # a member named label; a serializer's own label is not used
     words = serializers.CharField()
     sql = serializers.CharField()
     state = serializers.ChoiceField(choices=Query.State.choices)

@@ -43,7 +43,11 @@ def contract(cast: Cast) -> Contract:
     if known is not None:
         return known
     opened = contracts.open_contract(
-        curator=carol, version=_version(carol), name=CONTRACT, rho_total=rho.parse("0.12", field="rho_total"), kappa=Decimal("0.05")
+        curator=carol,
+        version=_version(carol),
+        name=CONTRACT,
+        rho_total=rho.parse("0.12", field="rho_total"),
+        kappa=Decimal("0.05"),
     )
     for name in ("alice", "bob"):
         amount = rho.parse(ALLOTMENT, field="allotment")
@@ -64,11 +68,10 @@ def leave(contract: Contract, cast: Cast, rest: str) -> None:
     """Carol sets each allotment so that `rest` (rho) is left of it; once, before the scarce questions were ever asked."""
     if Query.objects.filter(contract=contract, key=script.SCARCE[0].key).exists():
         return
+    carol, reason = cast["carol"][0], f"{rest} rho left for the end of the round"
     for budget in AnalystBudget.objects.filter(contract=contract).select_related("analyst"):
-        memberships.set_allotment(
-            curator=cast["carol"][0], contract=contract, analyst=budget.analyst, reason=f"{rest} rho left for the end of the round",
-            rho=budget.spent + rho.parse(rest, field="rest"),
-        )  # fmt: skip
+        amount = budget.spent + rho.parse(rest, field="rest")
+        memberships.set_allotment(curator=carol, contract=contract, analyst=budget.analyst, rho=amount, reason=reason)
 
 
 def ask_for_more(contract: Contract, cast: Cast) -> None:

@@ -29,7 +29,7 @@ DIED = "The replay ended twice before it was done: the workload is too large for
 
 
 def start(*, owner: User, contract: Contract, chosen: Chosen, workload: str = "", title: str = "") -> Experiment:
-    """Keep an experiment for the worker. Refused: a workload that does not parse (with its line), is too large; too many waiting."""
+    """Keep an experiment for the worker. Refused: a workload that is too large or does not parse; too many waiting."""
     if len(workload) > MAX_WORKLOAD:
         raise TooLarge("too_large", f"workload: expected at most {MAX_WORKLOAD:,} characters", field="workload")
     if "\x00" in workload:

@@ -1,4 +1,4 @@
-"""Experiments: replays of a stream under other settings. They read no data and spend nothing, so they are no part of the record."""
+"""Experiments: replays of a stream under other settings. They read no data and spend nothing: no part of the record."""
 
 import uuid
 

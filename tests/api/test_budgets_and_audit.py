@@ -46,7 +46,14 @@ def test_carol_opens_a_contract_and_gives_places(people: Cast, carol: Caller, al
 
 def test_bad_settings_are_refused_with_their_field(people: Cast, carol: Caller) -> None:
     version = make_version(people.carol)
-    for member, value in (("rho_total", "-1"), ("rho_total", "NaN"), ("xi", "1"), ("kappa", "-0.1"), ("ends_on", "soon"), ("colour", "red")):
+    for member, value in (
+        ("rho_total", "-1"),
+        ("rho_total", "NaN"),
+        ("xi", "1"),
+        ("kappa", "-0.1"),
+        ("ends_on", "soon"),
+        ("colour", "red"),
+    ):
         body = {"version": str(version.uid), "name": "Survey", "rho_total": "0.5", member: value}
         status, error = carol.post("contracts/", body)
         assert (status, error["field"]) == (400, member)
@@ -70,17 +77,20 @@ def test_dora_verifies_a_contract_and_nobody_else_does(contract: Contract, dora:
     assert alice.post("audit/verify/", {"contract": str(contract.uid)})[0] == 404
 
 
+def people_file() -> SimpleUploadedFile:
+    return SimpleUploadedFile("p.csv", b"age,sex\n30,F\n41,M\n")
+
+
 def test_carol_sends_a_file_and_the_worker_freezes_it(people: Cast, carol: Caller, alice: Caller) -> None:
     from curator.services.ingestion import freeze_upload
 
     status, made = carol.post("datasets/", {"name": "people"})
     assert status == 201
     path = f"/api/v1/datasets/{made['id']}/uploads/"
-    form = {"file": SimpleUploadedFile("p.csv", b"age,sex\n30,F\n41,M\n"), "schema": json.dumps(SMALL), "privacy_unit": "record"}
-    assert alice.client.post(path, form).status_code == 404
-    assert carol.client.post(path, {**form, "privacy_unit": ""}).status_code == 400
-    form["file"].seek(0)
-    sent = carol.client.post(path, form)
+    form = {"schema": json.dumps(SMALL), "privacy_unit": "record"}
+    assert alice.client.post(path, form | {"file": people_file()}).status_code == 404
+    assert carol.client.post(path, form | {"file": people_file(), "privacy_unit": ""}).status_code == 400
+    sent = carol.client.post(path, form | {"file": people_file()})
     assert sent.status_code == 202, sent.content
     freeze_upload(Upload.objects.get(uid=sent.json()["id"]).pk)
     assert [version["number"] for version in carol.get(f"datasets/{made['id']}/")["versions"]] == [1]

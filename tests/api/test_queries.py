@@ -98,7 +98,9 @@ def test_bad_input_names_the_field_and_charges_nothing(
         (b"[]", 400),
     ],
 )
-def test_a_body_that_is_no_request_is_refused_before_it_is_parsed(alice: Caller, contract: Contract, body: bytes, status: int) -> None:
+def test_a_body_that_is_no_request_is_refused_before_it_is_parsed(
+    alice: Caller, contract: Contract, body: bytes, status: int
+) -> None:
     found, error = alice.call("POST", f"contracts/{contract.uid}/queries/", body, **{"Idempotency-Key": "k"})
     assert found == status, error
     assert not Query.objects.exists()
@@ -127,7 +129,9 @@ def test_a_closed_contract_takes_no_question(alice: Caller, carol: Caller, contr
     assert (status, error["code"]) == (409, "contract_not_open")
 
 
-def test_the_transcript_and_the_comparison_say_what_was_spent(alice: Caller, bob: Caller, carol: Caller, contract: Contract) -> None:
+def test_the_transcript_and_the_comparison_say_what_was_spent(
+    alice: Caller, bob: Caller, carol: Caller, contract: Contract
+) -> None:
     ask(alice, contract, OLD)
     ask(bob, contract, OLD_IN_OTHER_WORDS)
     decide(contract)

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from curator.demo import round, script, stage
+from curator.demo import playing, script, stage
 from curator.management.commands import run_services
 from curator.mechanism.errors import Refused
 from curator.models import Contract
@@ -48,16 +48,16 @@ class Command(BaseCommand):
     def _play(self, contract: Contract, cast: stage.Cast) -> None:
         people = {name: user for name, (user, _) in cast.items()}
         self._say(f"{contract.name}: a survey of 1991 as {contract.dataset.name}, rho {contract.rho_total / 10**12:g} in all\n")
-        self._say(round.header())
-        round.play(contract, people, script.ROUND, self._say)
+        self._say(playing.header())
+        playing.play(contract, people, script.ROUND, self._say)
         stage.leave(contract, cast, script.REST)
         self._say(f"\nCarol leaves {script.REST} rho to each; the next two questions need more than that.")
-        round.play(contract, people, script.SCARCE, self._say)
+        playing.play(contract, people, script.SCARCE, self._say)
         self._say("The rare group is harder to know: it weighs more and gets more of what is left.")
         stage.ask_for_more(contract, cast)
         self._say("Bob asks for 0.02 rho more: Carol finds it under Requests.\n")
         self._passwords(cast)
-        self._say(round.summary(contract))
+        self._say(playing.summary(contract))
 
     def _passwords(self, cast: stage.Cast) -> None:
         self._say(f"http://{settings.BIND}/ (passwords are drawn anew by every demo; services write to {LOG})")

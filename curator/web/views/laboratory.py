@@ -54,11 +54,11 @@ def _form(request: HttpRequest, contract: Contract, form: ExperimentForm, status
     return contract_page(request, "laboratory/start.html", contract, here="laboratory", status=status, form=form, earlier=earlier)
 
 
-def _text(file: UploadedFile) -> str:
+def _text(file: "UploadedFile[bytes]") -> str:
     if (file.size or 0) > BYTES:
         raise TooLarge("too_large", f"file: expected at most {running.MAX_WORKLOAD:,} characters", field="file")
     try:
-        text = file.read().decode("utf-8-sig")
+        text = str(file.read(), "utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadInput("bad_line", f"file: not UTF-8 text (byte {error.start})", field="file") from error
     if not text.strip():

@@ -45,10 +45,9 @@ def _line(step: Step, page: QueryPage) -> str:
     assert trace is not None, f"{page.state}: {page.failure}"
     history = max(0, min((bin_.rho_hist for bin_ in page.bins), default=0))
     baseline = page.beside.partition_charge if page.beside else 0
-    return LINE.format(
-        step.analyst, step.label, page.asked.split(" people")[0].replace("within ", ""), rho.short_up(trace.load), rho.short(history),
-        rho.short_up(baseline), _answer(page),
-    )  # fmt: skip
+    asked = page.asked.split(" people")[0].replace("within ", "")
+    amounts = rho.short_up(trace.load), rho.short(history), rho.short_up(baseline)
+    return LINE.format(step.analyst, step.label, asked, *amounts, _answer(page))
 
 
 def _answer(page: QueryPage) -> str:
@@ -63,7 +62,6 @@ def _answer(page: QueryPage) -> str:
 def summary(contract: Contract) -> str:
     """The closing line: rho here and under budget partitioning."""
     found = comparison.comparison(contract)
+    assert found is not None, "the contract was never opened"
     spent, partition = found.residual.spent or 0, found.partition.spent or 0
     return f"residual {rho.text(spent)} partition {rho.text(partition)} saved {found.saved_percent or 0} %"
-
-
