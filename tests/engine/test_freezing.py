@@ -212,6 +212,12 @@ def test_the_same_records_are_known_again_shuffled_reordered_and_under_other_bou
     assert likely(first, again, fewer, changed, apart, first) == [True, True, False, False, False]
 
 
+def test_how_often_a_text_stands_in_a_column_belongs_to_its_fingerprint(tmp_path: Path) -> None:
+    first, _ = frozen(put(tmp_path, "a\n1\n1\n2\n"), schema(number("a")))
+    second, _ = frozen(put(tmp_path, "a\n1\n2\n2\n"), schema(number("a")))
+    assert likely(first, second) == [False]
+
+
 def test_the_fingerprint_says_nothing_without_its_key(tmp_path: Path, settings: Settings) -> None:
     path, described = put(tmp_path, "a\n1\n"), schema(number("a"))
     first, _ = frozen(path, described)
