@@ -10,6 +10,6 @@ from curator.models.releases import Descriptor, Diagnostic, Release, Support
 
 __all__ = [
     "Allotment", "AnalystBudget", "Answer", "AuditEvent", "AuditHead", "BudgetRequest", "Contract", "Dataset",
-    "DatasetVersion", "Decision", "Descriptor", "Diagnostic", "Experiment", "LedgerEntry", "Notice", "Query", "QueryBin", "Release",
-    "Support", "TotalRaise", "Upload",
+    "DatasetVersion", "Decision", "Descriptor", "Diagnostic", "Experiment", "LedgerEntry", "Notice", "Query", "QueryBin",
+    "Release", "Support", "TotalRaise", "Upload",
 ]  # fmt: skip

@@ -54,8 +54,8 @@ def query_of(entry: Entry, rows: Rows) -> Query:
 
 def _check_row(entry: Entry, asked: Asked, query: Query, bins: Sequence[QueryBin], books: Books) -> None:
     place = place_of(query)
-    same(place, "analyst", query.analyst.username, asked.analyst)
-    same(place, "version", str(query.version.uid), asked.version)
+    same(place, "analyst", books.names[query.analyst_id], asked.analyst)
+    same(place, "version", books.versions[query.version_id].uid, asked.version)
     for name in ("aggregate", "question", "accuracy", "under_scarcity"):
         same(place, name, getattr(query, name), entry.data[name])
     books.account_for(query)
@@ -69,15 +69,13 @@ def _check_bin(row: QueryBin, position: int, asked: Asked, books: Books) -> None
     same(place, "position", row.position, position)
     same(place, "descriptor", row.descriptor_id, asked.bins[position])
     same(place, "rho_min", row.rho_min, asked.rho_min[position])
-    if row.descriptor is not None:
-        books.check_descriptor(row.descriptor)
+    require(row.descriptor_id is None or row.descriptor_id in books.descriptors, place, "its descriptor is missing")
     books.account_for(row)
 
 
-def end(entry: Entry, asked: Asked, rows: Rows, state: str) -> None:
+def end(entry: Entry, asked: Asked, query: Query, state: str) -> None:
     """A question's final state, reached once: in the event and in its row."""
     require(asked.state == Query.State.WAITING, entry.place, f"the question was {asked.state} already")
-    query = query_of(entry, rows)
     same(place_of(query), "state", query.state, state)
     same(place_of(query), "failure", query.failure, entry.data["code"] if state == Query.State.FAILED else "")
     asked.state = state

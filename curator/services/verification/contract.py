@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from curator.models import Contract, Query
-from curator.services.verification.asking import Asked, arrive, end
+from curator.services.verification.asking import Asked, arrive, end, query_of
+from curator.services.verification.case import Case
 from curator.services.verification.chain import Entry
 from curator.services.verification.deciding import decide
 from curator.services.verification.diagnosing import diagnose
@@ -13,6 +14,7 @@ from curator.services.verification.ending import finish
 from curator.services.verification.rows import Books, Rows, fetch, open_books, place_of
 from curator.services.verification.state import State
 
+CASES = {"query.decided": decide, "diagnostic.released": diagnose}
 ENDS = {"query.cancelled": Query.State.CANCELLED, "query.failed": Query.State.FAILED}
 #: kinds without a row of their own or a part in any decision
 TOLD = {"record.verified"}
@@ -29,7 +31,7 @@ class Check:
 
     def stretch(self, entries: Sequence[Entry]) -> None:
         """Check some consecutive events; the rows beside them are fetched together."""
-        rows = fetch(self.books.contract, entries)
+        rows = fetch(self.books, entries)
         for entry in entries:
             with readable(entry.place):
                 self._one(entry, rows)
@@ -48,12 +50,11 @@ class Check:
             self._check_allotment(entry, rows)
         elif entry.kind == "query.submitted":
             self.asked[entry.query or ""] = arrive(entry, rows, self.books)
-        elif entry.kind == "query.decided":
-            decide(entry, self.asked[entry.query or ""], self.state, rows, self.books)
-        elif entry.kind == "diagnostic.released":
-            diagnose(entry, self.asked[entry.query or ""], self.state, rows, self.books)
+        elif entry.kind in CASES:
+            asked, query = self.asked[entry.query or ""], query_of(entry, rows)
+            CASES[entry.kind](Case(entry, asked, query, self.state, rows, self.books))
         elif entry.kind in ENDS:
-            end(entry, self.asked[entry.query or ""], rows, ENDS[entry.kind])
+            end(entry, self.asked[entry.query or ""], query_of(entry, rows), ENDS[entry.kind])
         else:
             require(entry.kind in TOLD, entry.place, "there is no such kind of event")
 
@@ -64,8 +65,8 @@ class Check:
         for row in set_here:
             place, data = place_of(row), entry.data
             same(place, "rho", row.rho, data["after"])
-            same(place, "analyst", row.analyst.username, data["analyst"])
-            same(place, "set_by", row.set_by.username, entry.actor)
+            same(place, "analyst", self.books.names[row.analyst_id], data["analyst"])
+            same(place, "set_by", self.books.names[row.set_by_id], entry.actor)
             same(place, "reason", row.reason, data["reason"])
             same(place, "request", str(row.request.uid) if row.request else None, data["request"])
             self.books.account_for(row)

@@ -6,61 +6,59 @@ from curator.mechanism import controller, qif
 from curator.mechanism.qif import Diagnostic
 from curator.models import Diagnostic as DiagnosticRow
 from curator.models import Release
-from curator.services.verification.asking import Asked
-from curator.services.verification.chain import Entry
-from curator.services.verification.deciding import check_ledger, check_release
+from curator.services.verification.case import Case
 from curator.services.verification.difference import present, require, same
-from curator.services.verification.rows import Books, Rows, place_of
-from curator.services.verification.state import State
+from curator.services.verification.rows import place_of
 
 
-def diagnose(entry: Entry, asked: Asked, state: State, rows: Rows, books: Books) -> None:
+def diagnose(case: Case) -> None:
     """Check diagnostics and what was written with them, then move the state forward by them."""
-    data = entry.data
-    _check_price(entry, asked, state)
-    _check_wanted(entry, asked, books)
+    data, state = case.entry.data, case.state
+    _check_price(case)
+    _check_wanted(case)
     for disjoint in (data["bins"], [data["population"]] if data["population"] else []):
-        books.one_group(entry.place, [_check_line(entry, line, state, rows, books) for line in disjoint])
-    check_ledger(
-        entry, rows, books, account=Release.Account.EST, analyst=asked.analyst, load=data["charge"], before=state.est_spent
-    )
+        case.books.one_group(case.entry.place, [_check_line(case, line) for line in disjoint])
+    case.check_ledger(account=Release.Account.EST, load=data["charge"], before=state.est_spent)
     state.est_spent += data["charge"]
-    state.purse(asked.analyst).est_spent += data["charge"]
+    state.purse(case.asked.analyst).est_spent += data["charge"]
 
 
-def _check_price(entry: Entry, asked: Asked, state: State) -> None:
-    data, contract, rho_d = entry.data, state.contract, state.contract.rho_d
-    charge = controller.cost([rho_d] * len(data["bins"]), contract.k) + (rho_d if data["population"] else 0)
+def _check_price(case: Case) -> None:
+    data, contract, spent = case.entry.data, case.state.contract, case.state.est_spent
+    charge = controller.cost([contract.rho_d] * len(data["bins"]), contract.k) + (contract.rho_d if data["population"] else 0)
     expected = {
-        "analyst": asked.analyst, "rho_d": rho_d, "k": contract.k, "charge": charge, "est_before": state.est_spent,
-        "est_after": state.est_spent + charge,
+        "analyst": case.asked.analyst, "rho_d": contract.rho_d, "k": contract.k, "charge": charge, "est_before": spent,
+        "est_after": spent + charge,
     }  # fmt: skip
     for name, value in expected.items():
-        same(entry.place, name, data[name], value)
-    share = qif.est_share(contract.rho_est, state.allotments(), asked.analyst)
-    require(
-        state.purse(asked.analyst).est_spent + charge <= share, entry.place, "it exceeds the analyst's share of the est account"
-    )
-    require(state.est_spent + charge <= contract.rho_est, entry.place, "it exceeds the est account")
-    require(True in state.openness(entry.at), entry.place, "the contract was not open")
+        same(case.entry.place, name, data[name], value)
+    _check_affordable(case, spent + charge, case.state.purse(case.asked.analyst).est_spent + charge)
 
 
-def _check_wanted(entry: Entry, asked: Asked, books: Books) -> None:
+def _check_affordable(case: Case, spent: int, own: int) -> None:
+    state, place = case.state, case.entry.place
+    share = qif.est_share(state.contract.rho_est, state.allotments(), case.asked.analyst)
+    require(own <= share, place, "it exceeds the analyst's share of the est account")
+    require(spent <= state.contract.rho_est, place, "it exceeds the est account")
+    require(True in state.openness(case.entry.at), place, "the contract was not open")
+
+
+def _check_wanted(case: Case) -> None:
     """Only bins of the question, and the population of its own version."""
-    stray = [line["descriptor"] for line in entry.data["bins"] if line["descriptor"] not in asked.bins]
-    same(entry.place, "descriptors that the question does not name", stray, [])
-    version, population = books.version_of(asked.version, entry.place), entry.data["population"]
-    if population:
-        same(entry.place, "the population's descriptor", population["descriptor"], version.everybody_digest)
+    data, place = case.entry.data, case.entry.place
+    stray = [line["descriptor"] for line in data["bins"] if line["descriptor"] not in case.asked.bins]
+    same(place, "descriptors that the question does not name", stray, [])
+    if data["population"]:
+        same(place, "the population's descriptor", data["population"]["descriptor"], case.version.everybody_digest)
 
 
-def _check_line(entry: Entry, line: dict[str, Any], state: State, rows: Rows, books: Books) -> Release:
-    digest, rho_d = line["descriptor"], state.contract.rho_d
-    require(digest not in state.diagnostics, entry.place, f"descriptor {digest} had a diagnostic already")
-    release = check_release(entry.place, line, rows, books, account=Release.Account.EST, rho=rho_d, digest=digest)
-    rows_kept = DiagnosticRow.objects.filter(contract=books.contract, descriptor_id=digest)
-    kept = present(rows_kept.first(), place_of(release), "no diagnostic row keeps it")
+def _check_line(case: Case, line: dict[str, Any]) -> Release:
+    digest, rho_d = line["descriptor"], case.state.contract.rho_d
+    require(digest not in case.state.diagnostics, case.entry.place, f"descriptor {digest} had a diagnostic already")
+    release = case.check_release(case.entry.place, line, account=Release.Account.EST, rho=rho_d, digest=digest)
+    found = DiagnosticRow.objects.filter(contract=case.books.contract, descriptor_id=digest)
+    kept = present(found.first(), place_of(release), "no diagnostic row keeps it")
     same(place_of(kept), "release_id", kept.release_id, release.pk)
-    books.account_for(kept)
-    state.diagnostics[digest] = Diagnostic(line["value"], rho_d)
+    case.books.account_for(kept)
+    case.state.diagnostics[digest] = Diagnostic(line["value"], rho_d)
     return release

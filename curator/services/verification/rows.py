@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db.models import Model
 
+from accounts.models import User
 from curator.mechanism.region import Region, descriptor_digest
 from curator.models import (
     Allotment,
@@ -41,8 +42,9 @@ class Books:
 
     contract: Contract
     versions: dict[int, Version]
+    names: dict[int, str]  # user names by id
     seen: dict[str, set[object]] = field(default_factory=lambda: defaultdict(set))
-    descriptors: set[str] = field(default_factory=set)
+    descriptors: dict[str, tuple[int, bytes]] = field(default_factory=dict)  # digest → version id and region
     groups: set[UUID] = field(default_factory=set)
 
     def account_for(self, row: Model) -> None:
@@ -60,23 +62,27 @@ class Books:
         found = next((version for version in self.versions.values() if version.uid == uid), None)
         return present(found, place, "its version is of another dataset")
 
-    def check_descriptor(self, row: Descriptor) -> None:
-        """A descriptor's key is the digest of its version and region; looked at once per contract."""
-        if row.digest in self.descriptors:
-            return
+    def meet(self, digests: Iterable[str | None]) -> None:
+        """Look at the descriptors among these that were not looked at before."""
+        for row in Descriptor.objects.filter(digest__in={*digests} - self.descriptors.keys() - {None}).order_by("digest"):
+            self._check_descriptor(row)
+            self.descriptors[row.digest] = row.version_id, bytes(row.region)
+
+    def _check_descriptor(self, row: Descriptor) -> None:
+        """A descriptor's key is the digest of its version and region, and its text says the same."""
         place = f"descriptor {row.digest}"
         version = present(self.versions.get(row.version_id), place, "its version is of another dataset")
         with readable(place):
             region = Region.from_bytes(version.schema, bytes(row.region))
             same(place, "digest", row.digest, descriptor_digest(version.uid, row.aggregate, region))
             check_text(place, row.text, region, version)
-        self.descriptors.add(row.digest)
 
 
 def open_books(contract: Contract) -> Books:
     """The books of a contract with nothing accounted for."""
     versions = DatasetVersion.objects.filter(dataset_id=contract.dataset_id)
-    return Books(contract, {row.pk: known(row) for row in versions})
+    names = dict(User.objects.values_list("pk", "username"))
+    return Books(contract, {row.pk: known(row) for row in versions}, names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,28 +98,25 @@ class Rows:
     allotments: dict[int, list[Allotment]]
 
 
-def fetch(contract: Contract, entries: Sequence[Entry]) -> Rows:
-    """The rows of a stretch of a contract's chain."""
+def fetch(books: Books, entries: Sequence[Entry]) -> Rows:
+    """The rows of a stretch of a contract's chain; the descriptors they name are looked at on the way."""
     uids = {entry.query for entry in entries if entry.query}
-    queries = Query.objects.filter(uid__in=uids, contract=contract).select_related("analyst", "version")
-    by_uid = {str(row.uid): row for row in queries}
+    by_uid = {str(row.uid): row for row in Query.objects.filter(uid__in=uids, contract=books.contract)}
     asked, settled = _ids(entries, by_uid, "query.submitted"), _ids(entries, by_uid, "query.decided", "diagnostic.released")
-    bins = QueryBin.objects.filter(query_id__in=asked).select_related("descriptor").order_by("query_id", "position")
-    answers = Answer.objects.filter(query_id__in=settled).select_related("release").order_by("query_id", "position")
-    releases = Release.objects.filter(query_id__in=settled).select_related("descriptor", "query").order_by("id")
-    span = {"contract": contract, "event_seq__gte": entries[0].seq, "event_seq__lte": entries[-1].seq}
+    bins = list(QueryBin.objects.filter(query_id__in=asked).order_by("query_id", "position"))
+    answers = Answer.objects.filter(query_id__in=settled).order_by("query_id", "position")
+    releases = list(Release.objects.filter(query_id__in=settled).order_by("id"))
+    books.meet({*(row.descriptor_id for row in bins), *(row.descriptor_id for row in releases)})
+    span = {"contract": books.contract, "event_seq__gte": entries[0].seq, "event_seq__lte": entries[-1].seq}
     return Rows(
         queries=by_uid,
         bins=_grouped((row.query_id, row) for row in bins),
         decisions={row.query_id: row for row in Decision.objects.filter(query_id__in=settled)},
         answers=_grouped((row.query_id, row) for row in answers),
         releases={str(row.uid): row for row in releases},
-        ledger=_grouped(
-            (row.event_seq, row) for row in LedgerEntry.objects.filter(**span).select_related("analyst", "query").order_by("id")
-        ),
+        ledger=_grouped((row.event_seq, row) for row in LedgerEntry.objects.filter(**span).order_by("id")),
         allotments=_grouped(
-            (row.event_seq, row)
-            for row in Allotment.objects.filter(**span).select_related("analyst", "set_by", "request").order_by("id")
+            (row.event_seq, row) for row in Allotment.objects.filter(**span).select_related("request").order_by("id")
         ),
     )
 
