@@ -16,7 +16,8 @@ def signed_in(user: User) -> None:
 
 def failed(typed: str) -> None:
     """Somebody tried to, and was refused."""
-    known = User.objects.filter(username__iexact=typed.strip()).values_list("username", flat=True).first()
+    name = typed.replace("\x00", "").strip()
+    known = User.objects.filter(username__iexact=name).values_list("username", flat=True).first()
     audit.append_alone(audit.SITE, Event("sign_in.failed", "", {"username": known or ""}))
 
 

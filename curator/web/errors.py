@@ -47,11 +47,19 @@ def _refusals(view: View) -> View:
     @wraps(view)
     def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         try:
+            _refuse_nul(request)
             return view(request, *args, **kwargs)
         except Refused as refused:
             return refusal(request, refused)
 
     return guarded
+
+
+def _refuse_nul(request: HttpRequest) -> None:
+    """No text of ours has the one character that PostgreSQL's texts cannot hold; wherever it is sent, it is told here."""
+    for sent in (request.GET, request.POST):
+        if any("\x00" in value for values in sent.lists() for value in values[1]):
+            raise BadInput("bad_text", "Expected text without control characters.")
 
 
 def refusal(request: HttpRequest, refused: Refused) -> HttpResponse:

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.test import Client
+
+from accounts.models import User
 from curator.models import BudgetRequest, Contract, Query
 from curator.services import budget_requests, execution, queries
 from tests.cast import ROWS, Cast, cast, make_contract, units
@@ -24,6 +27,13 @@ class Scene:
     scarce: Query
     waiting: Query
     request: BudgetRequest
+
+
+def browser_of(user: User) -> Client:
+    """A client that somebody has signed in with."""
+    client = Client()
+    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    return client
 
 
 def ask(people: Cast, contract: Contract, who: str, body: Mapping[str, Any], *, key: str) -> Query:

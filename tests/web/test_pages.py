@@ -1,23 +1,10 @@
 """Every page of the scene opens for whom it is meant."""
 
 import pytest
-from django.test import Client
 
-from accounts.models import User
-from tests.web.scene import Scene, make_scene
+from tests.web.scene import Scene, browser_of, make_scene
 
 pytestmark = pytest.mark.usefixtures("db")
-
-
-@pytest.fixture
-def scene(db: None) -> Scene:
-    return make_scene()
-
-
-def browser_of(user: User) -> Client:
-    client = Client()
-    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
-    return client
 
 
 def pages(scene: Scene) -> dict[str, list[str]]:
@@ -35,7 +22,8 @@ def pages(scene: Scene) -> dict[str, list[str]]:
     }  # fmt: skip
 
 
-def test_every_page_opens_for_its_people(scene: Scene) -> None:
+def test_every_page_opens_for_its_people() -> None:
+    scene = make_scene()
     for name, addresses in pages(scene).items():
         client = browser_of(getattr(scene.people, name))
         for address in addresses:
