@@ -8,8 +8,6 @@ import logging
 from functools import partial
 from time import monotonic
 
-from django.db import InterfaceError, OperationalError
-
 from curator import queue
 from curator.engine.sealing import EngineFailed
 from curator.services import claiming, diagnostics, failpoints, looking, outages, pending, reading, settling
@@ -59,8 +57,9 @@ def _attempt(contract_id: int, ids: tuple[int, ...]) -> int | None:
         # The attempt counts: alone, each question shows whether it is the one that cannot be counted.
         logger.error("contract %d: %s", contract_id, failure)
         return 0
-    except (OperationalError, InterfaceError) as error:
+    except Exception as error:
         if not outages.is_outage(error):
+            queue.ring(contract_id)  # the attempt counts, and the rest need not wait for the sweep
             raise
         logger.warning("contract %d: the database is busy or away; its questions wait", contract_id)
         outages.outlast(partial(claiming.give_back, ids))

@@ -19,16 +19,16 @@ def bound_lock_waits() -> None:
         cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{int(LOCK_SECONDS * 1000)}ms"])
 
 
-def is_outage(error: OperationalError | InterfaceError) -> bool:
+def is_outage(error: Exception) -> bool:
     """Say whether the database was busy (a lock not granted), going down, or not to be reached.
 
     What the server says carries a state; what has none is the client telling that the connection is gone. (To ask the connection
     itself is too late: Django has opened another by the time a transaction's error is caught.)
     """
     cause = error.__cause__
-    if isinstance(cause, (*BUSY, *GOING)):
-        return True
-    return isinstance(cause, psycopg.Error) and cause.sqlstate is None
+    if not isinstance(error, OperationalError | InterfaceError):
+        return False
+    return isinstance(cause, (*BUSY, *GOING)) or (isinstance(cause, psycopg.Error) and cause.sqlstate is None)
 
 
 def outlast(action: Callable[[], None]) -> None:

@@ -6,14 +6,12 @@ from typing import Any
 
 import pytest
 
-from curator.mechanism import noise
-from curator.mechanism.noise import Draw
 from curator.mechanism.qif import Diagnostic as Measured
 from curator.mechanism.qif import qif, weight
 from curator.models import AnalystBudget, AuditEvent, Contract, Decision, Diagnostic, LedgerEntry, Query, Release
 from curator.services import contracts, execution, failpoints
 from tests.cast import ROWS, Cast, cast, make_contract, units
-from tests.worker.scene import MEN, MIDDLE_AGED, WOMEN, answer, ask, check_books, once, places, state
+from tests.worker.scene import MEN, MIDDLE_AGED, WOMEN, answer, ask, check_books, draws, once, places, state
 
 pytestmark = pytest.mark.django_db
 
@@ -35,11 +33,6 @@ def decision(query: Query) -> Decision:
 def scarce(people: Cast, **settings: Any) -> Contract:
     """A contract of 0.1 rho, a fifth of it for diagnostics, on which a question at +-1 is always scarce."""
     return make_contract(people, **{"rows": ROWS, "rho_total": "0.1", "xi": "0.2", **settings})
-
-
-def released(monkeypatch: pytest.MonkeyPatch, value: int) -> None:
-    """Every draw gives `value` from now on."""
-    monkeypatch.setattr(noise, "release_all", lambda exact, amounts: [Draw(value, "1.0") for _ in amounts])
 
 
 def test_none_is_taken_while_everything_is_feasible(people: Cast) -> None:
@@ -86,7 +79,7 @@ def test_its_event_comes_before_the_decision_that_uses_it(people: Cast) -> None:
 
 def test_the_weight_is_the_one_of_the_released_sizes(people: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     contract = scarce(people)
-    released(monkeypatch, 400)
+    draws(monkeypatch, 400)
     query = ask(people.alice, contract, WOMEN, within=1)
     run(contract)
     size = Measured(400, contract.rho_d)
@@ -170,7 +163,7 @@ def test_the_account_is_never_overdrawn_whoever_asks(people: Cast) -> None:
 
 def test_a_relative_target_is_promised_where_the_group_is_large_enough(people: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     contract = make_contract(people, rows=ROWS, xi="0.2")
-    released(monkeypatch, 1000)
+    draws(monkeypatch, 1000)
     query = ask(people.alice, contract, WOMEN, relative="0.1")
     run(contract)
     assert (decision(query).kind, state(query)) == ("measure", "answered")
@@ -184,7 +177,7 @@ def test_a_relative_target_of_a_small_group_is_refused_with_the_reason_and_the_d
     people: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     contract = make_contract(people, rows=ROWS, xi="0.2")
-    released(monkeypatch, 12)
+    draws(monkeypatch, 12)
     query = ask(people.alice, contract, WOMEN, relative="0.05")
     run(contract)
     told = decision(query)
@@ -205,7 +198,7 @@ def test_a_relative_target_without_diagnostic_budget_is_refused_and_history_give
 
 def test_a_relative_target_that_is_scarce_takes_everybodys_size_too(people: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     contract = scarce(people)
-    released(monkeypatch, 300)
+    draws(monkeypatch, 300)
     query = ask(people.alice, contract, WOMEN, relative="0.01")
     run(contract)
     assert Diagnostic.objects.count() == 2

@@ -10,12 +10,11 @@ import pytest
 
 from curator import queue
 from curator.engine import counts
-from curator.mechanism import noise, rho
-from curator.mechanism.noise import Draw
+from curator.mechanism import rho
 from curator.models import AuditEvent, Contract, Decision, LedgerEntry, Query, Release, Support
 from curator.services import contracts, execution, failpoints
 from tests.cast import ROWS, Cast, cast, make_contract, make_version, units
-from tests.worker.scene import MEN, MIDDLE_AGED, WOMEN, answer, ask, check_books, once, places, state
+from tests.worker.scene import MEN, MIDDLE_AGED, WOMEN, answer, ask, check_books, draws, once, places, state
 
 pytestmark = pytest.mark.django_db
 
@@ -67,8 +66,7 @@ def test_the_papers_two_questions_cost_07_and_then_03(people: Cast, contract: Co
 
 
 def test_releases_100_and_110_fuse_to_103(people: Cast, contract: Contract, monkeypatch: pytest.MonkeyPatch) -> None:
-    values = iter([100, 110])
-    monkeypatch.setattr(noise, "release_all", lambda exact, amounts: [Draw(next(values), "1.0") for _ in amounts])
+    draws(monkeypatch, 100, 110)
     first, second = ask(people.alice, contract, rho="0.7"), ask(people.alice, contract, rho="1")
     run(contract)
     assert (answer(first).value, answer(second).value) == (100, 103)

@@ -8,13 +8,17 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from typing import Any
 
+import pytest
 from django.db import connection
 from django.db.models import Sum
 
 from accounts.models import User
+from curator.mechanism import noise
 from curator.mechanism.errors import Refused
+from curator.mechanism.noise import ExactCount
 from curator.models import AnalystBudget, Answer, Contract, Decision, LedgerEntry, Query, Release, Support
 from curator.services import queries
+from curator.services.verification import verify
 
 PATIENCE = 60.0  # seconds until something that must happen has happened
 MIDDLE_AGED = {"column": "age", "between": [40, 59]}
@@ -82,6 +86,8 @@ def check_books(contract: Contract) -> None:
         assert budget.allotment is None or budget.spent <= budget.allotment
     _check_supports(row)
     _check_finality(row)
+    report = verify([row])
+    assert report.ok, report.first_difference
 
 
 def _check_supports(row: Contract) -> None:
@@ -145,3 +151,13 @@ def once(place: str, action: Callable[[], Any]) -> Callable[[str], None]:
             left.pop()()
 
     return reach
+
+
+def draws(monkeypatch: pytest.MonkeyPatch, *values: int) -> None:
+    """The next draws give `values`, the last of them for ever after."""
+    left = list(values)
+
+    def release_all(counts: Sequence[ExactCount], amounts: Sequence[int]) -> list[noise.Draw]:
+        return [noise.Draw(left.pop(0) if len(left) > 1 else left[0], repr(noise.scale_for(each))) for each in amounts]
+
+    monkeypatch.setattr(noise, "release_all", release_all)

@@ -66,7 +66,8 @@ def test_doubled_bells_make_one_answer(people: Cast, contract: Contract, start_w
 def test_several_contracts_side_by_side(people: Cast, contract: Contract, start_worker: Start) -> None:
     other = make_contract(people, contract.version)
     worker = start_worker(concurrency=2)
-    asked = [ask(people.alice, each, where, rho="0.001") for where, _ in zip(places(), range(20), strict=False) for each in (contract, other)]
+    some = list(zip(places(), range(20), strict=False))
+    asked = [ask(people.alice, each, where, rho="0.001") for where, _ in some for each in (contract, other)]
     until(lambda: is_final(*asked), what=lambda: worker.log)
     for each in (contract, other):
         check_books(each)
