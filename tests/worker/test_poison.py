@@ -105,7 +105,7 @@ def test_an_exact_count_reaches_no_table_no_log_and_no_error(
     monkeypatch.setattr(Opened, "count", lambda self, asked: [CANARY] * len(asked))
     monkeypatch.setattr(connection, "force_debug_cursor", True)
     told: list[str] = []
-    with caplog.at_level(logging.DEBUG):
+    with caplog.at_level(logging.DEBUG), caplog.at_level(logging.DEBUG, logger="django.db.backends"):
         for contract in _every_way(people):
             for place in ("after_read", "after_draw", "before_commit", ""):
                 monkeypatch.setattr(failpoints, "reach", once(place, _break))
