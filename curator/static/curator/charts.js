@@ -7,14 +7,14 @@
   const DASHES = { offline_optimum: "dot", accuracy_aware: "dash", state_agnostic: "dashdot", reuse_only: "dash" };
 
   const layout = (chart, narrow) => ({
-    margin: { l: narrow ? 48 : 62, r: chart.lines && !narrow ? 128 : 14, t: 12, b: 44 },
+    margin: { l: narrow ? 48 : 62, r: chart.lines && !narrow ? 128 : 14, t: chart.points ? 44 : 12, b: 44 },
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
     font: { family: "system-ui, sans-serif", size: 12.5, color: token("muted") },
     hoverlabel: { bgcolor: token("card"), bordercolor: token("edge"), font: { color: token("ink") } },
     hovermode: chart.lines ? "x unified" : "closest",
     showlegend: Boolean(chart.points) || (Boolean(chart.lines) && narrow),
-    legend: { orientation: "h", y: -0.16, yanchor: "top", x: 0 },
+    legend: chart.points ? { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 } : { orientation: "h", y: -0.16, yanchor: "top", x: 0 },
     xaxis: { title: { text: narrow ? "" : chart.x_title || "" }, tickangle: chart.bars && chart.bars[0].x.length > 6 ? -38 : "auto", gridcolor: "rgba(0,0,0,0)", linecolor: token("line"), zeroline: false, fixedrange: true, automargin: true, type: chart.bars ? "category" : chart.points ? "log" : "linear", tickformat: chart.lines ? ",d" : "" },
     yaxis: { title: { text: chart.y_title || "" }, gridcolor: token("line"), zerolinecolor: token("edge"), rangemode: "tozero", fixedrange: true, automargin: true, tickformat: chart.y_format || "" },
     bargap: 0.28,

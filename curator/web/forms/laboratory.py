@@ -39,6 +39,12 @@ class ExperimentForm(forms.Form):
     k = forms.IntegerField(label="k, most records of one person", min_value=1, max_value=1_000)
     split = forms.ChoiceField(label="How the pool is split", choices=SPLITS)
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        total = Decimal(str(self.initial.get("rho_total") or 1))
+        around = {"data-low": total / 10, "data-high": total * 5, "data-step": total / 20}
+        self.fields["rho_total"].widget.attrs |= {name: f"{value:f}" for name, value in around.items()}
+
     LIMITS = {"xi": Decimal("0.999999"), "kappa": MAX_KAPPA, "alpha": MAX_ALPHA, "beta": MAX_BETA}
 
     @staticmethod
