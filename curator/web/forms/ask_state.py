@@ -105,7 +105,7 @@ def tests(column: Column) -> dict[str, str]:
     """The tests that a column can be put to, with their words."""
     found = dict(ORDERED_TESTS if column.ordered else LISTED_TESTS)
     if column.kind == "boolean":
-        found = {"equals": "is"}
+        found = {"equals": "is", "not_equals": "is not"}
     if column.missing:
         found |= {"is_missing": "is missing", "not_missing": "is not missing"}
     if column.other_code is not None:

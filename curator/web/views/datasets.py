@@ -95,7 +95,7 @@ def _register(user: User, form: UploadForm, existing: Dataset | None) -> Dataset
 def _place(form: UploadForm, refused: Refused) -> None:
     """Refusals about the schema name a place inside it: they belong to its box."""
     if refused.field and refused.field.startswith("columns"):
-        refused.detail, refused.field = f"{refused.field}: {refused.detail}", "schema"
+        refused.detail, refused.field = f"In {refused.field}: {refused.detail}", "schema"
     if refused.field == "privacy_unit":
         refused.field = "unit"
     add_refusal(form, refused)

@@ -1,0 +1,120 @@
+"""Dora's pages: filters that stay in the address, one event whole, verifying; and signing in and out, which is recorded too."""
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from curator.models import AuditEvent
+from tests.web.scene import Scene, browser_of, make_scene
+from tests.web.test_asking import html, text
+
+pytestmark = pytest.mark.usefixtures("db")
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def scene(db: None) -> Scene:
+    return make_scene()
+
+
+def kinds_shown(page: str) -> list[str]:
+    return re.findall(r'<a href="/audit/[^"]+/\d+/">([\w.]+)</a>', page)
+
+
+def test_filters_narrow_the_log_and_stay_in_the_address(scene: Scene) -> None:
+    dora = browser_of(scene.people.dora)
+    today = datetime.now(UTC).date().isoformat()
+    chain = str(scene.contract.uid)
+    page = html(dora.get("/audit/", {"kind": "query.decided", "actor": "bob", "chain": chain, "since": today, "until": today}))
+    assert kinds_shown(page) == ["query.decided"] * 2
+    assert f'value="{today}"' in page
+    assert '<option value="query.decided" selected>' in page or "<option selected>query.decided" in page
+    assert not kinds_shown(html(dora.get("/audit/", {"until": "2001-01-01"})))
+    assert "No event fits" in text(dora.get("/audit/", {"actor": "zoe"}))
+    bad = dora.get("/audit/", {"since": "yesterday"})
+    assert bad.status_code == 400
+    assert "written YYYY-MM-DD" in text(bad)
+
+
+def test_a_long_log_is_read_page_by_page_without_gaps(scene: Scene) -> None:
+    dora = browser_of(scene.people.dora)
+    for number in range(60):
+        dora.get(f"/nowhere/{number}/")
+        dora.get("/contracts/new/")  # denied: an event of the site each time
+    seen: list[str] = []
+    address = "/audit/?chain=site"
+    while address:
+        page = html(dora.get(address))
+        seen += re.findall(r'href="/audit/site/(\d+)/"', page)
+        older = re.search(r'href="([^"]+)" rel="next"', page)
+        address = older[1].replace("&amp;", "&") if older else ""
+    numbers = [int(seq) for seq in seen]
+    assert numbers == sorted(numbers, reverse=True)
+    assert len(set(numbers)) == AuditEvent.objects.filter(chain="site").count() >= 60
+
+
+def test_an_event_shows_operands_and_the_bytes_that_were_hashed(scene: Scene) -> None:
+    decided = AuditEvent.objects.filter(chain=str(scene.contract.uid), kind="query.decided").earliest("seq")
+    page = html(browser_of(scene.people.dora).get(f"/audit/{decided.chain}/{decided.seq}/"))
+    for shown in (decided.head, decided.previous, "0.003073167057", f"/queries/{scene.first.uid}/", "allotment"):
+        assert shown in page
+
+
+def test_verifying_in_place_finds_a_changed_row(scene: Scene, owner_connection: object) -> None:
+    dora = browser_of(scene.people.dora)
+    assert "Everything agrees" in text(dora.post("/audit/verify/", {"chain": ""}))
+    owner_connection.execute("ALTER TABLE curator_ledgerentry DISABLE TRIGGER USER")  # type: ignore[attr-defined]  # a psycopg connection
+    owner_connection.execute("UPDATE curator_ledgerentry SET load = load + 1, balance_after = balance_after + 1 WHERE id = 1")  # type: ignore[attr-defined]  # as above
+    page = text(dora.post("/audit/verify/", {"chain": str(scene.contract.uid)}))
+    assert "There is a difference" in page
+    assert "ledger" in page
+    assert AuditEvent.objects.filter(kind="record.verified", actor="dora").count() == 2
+
+
+def test_signing_in_and_out_is_on_the_record(scene: Scene) -> None:
+    alice = User.objects.get(username="alice")
+    alice.set_password(PASSWORD)
+    alice.save()
+    client = Client()
+    wrong = client.post("/sign-in/", {"username": "alice", "password": "wrong"})
+    nobody = client.post("/sign-in/", {"username": "hunter2", "password": "wrong"})
+    assert (wrong.status_code, nobody.status_code) == (400, 400)
+    assert text(wrong).replace("alice", "") == text(nobody).replace("hunter2", "")
+    answer = client.post("/sign-in/", {"username": "alice", "password": PASSWORD, "next": f"/contracts/{scene.contract.uid}/"})
+    assert answer.headers["Location"] == f"/contracts/{scene.contract.uid}/"
+    told = AuditEvent.objects.filter(chain="site", kind__startswith="sign_in").order_by("seq")
+    assert [(event.kind, event.actor) for event in told] == [("sign_in.failed", ""), ("sign_in.failed", ""), ("sign_in", "alice")]
+    assert "hunter2" not in "".join(bytes(event.body).decode() for event in told)
+    assert client.post("/sign-out/").status_code == 302
+    assert client.get("/").status_code == 302
+
+
+def test_signing_in_never_leads_off_the_site(scene: Scene) -> None:
+    alice = User.objects.get(username="alice")
+    alice.set_password(PASSWORD)
+    alice.save()
+    answer = Client().post("/sign-in/", {"username": "alice", "password": PASSWORD, "next": "https://example.org/"})
+    assert answer.headers["Location"] == "/"
+
+
+def test_guessing_ends_in_a_page_that_says_so(scene: Scene) -> None:
+    client = Client()
+    answers = [client.post("/sign-in/", {"username": "alice", "password": f"guess {number}"}) for number in range(12)]
+    assert answers[-1].status_code == 429
+    assert "Too many attempts" in text(answers[-1])
+
+
+def test_a_password_is_changed_with_the_old_one_only(scene: Scene) -> None:
+    alice = User.objects.get(username="alice")
+    alice.set_password(PASSWORD)
+    alice.save()
+    client = browser_of(alice)
+    new = "staple of horses"
+    bad = client.post("/password/", {"old_password": "x", "new_password1": new, "new_password2": new})
+    assert bad.status_code == 400
+    assert client.post("/password/", {"old_password": PASSWORD, "new_password1": new, "new_password2": new}).status_code == 302
+    assert AuditEvent.objects.filter(kind="password.changed", actor="alice").exists()
