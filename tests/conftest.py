@@ -2,16 +2,15 @@
 
 import os
 import shutil
-import tempfile
-from pathlib import Path
 
 import django
 import hypothesis
 from django.conf import settings
 
+from tests.places import session_folder
+
 # Before anything reads the settings: tests never see the checkout's own var/.
-_TEMPORARY = Path(tempfile.mkdtemp(prefix="rdp-tests-"))
-_TEMPORARY.chmod(0o711)  # run by root, the embedded server's account has to walk through
+_TEMPORARY = session_folder()
 os.environ["RDP_VAR"] = str(_TEMPORARY / "var")
 os.environ["RDP_TESTING"] = "1"
 os.environ["DJANGO_SETTINGS_MODULE"] = "rdp_site.settings"
