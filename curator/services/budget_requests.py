@@ -45,7 +45,8 @@ def approve(*, curator: User, request: BudgetRequest, granted: Units, note: str 
     with transaction.atomic():
         row, asked = _undecided(curator, request)
         _check_granted(granted, asked.amount)
-        access.require(asked.analyst, row, Role.ANALYST)
+        if not access.has_place(asked.analyst, row, Role.ANALYST):
+            raise Conflict("not_a_member", f"{asked.analyst.username} is no analyst of this contract any more.")
         budget, allotment = _limited_budget(row, asked.analyst)
         if allotment + granted > MAX_RHO_TOTAL:
             raise BadInput("bad_number", f"granted: the allotment would exceed {rho.text(MAX_RHO_TOTAL)}", field="granted")

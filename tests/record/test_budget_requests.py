@@ -125,6 +125,15 @@ def test_what_cannot_be_asked_for(story: Story) -> None:
     assert refusal.value.code == "contract_not_open"
 
 
+def test_nothing_is_granted_to_somebody_who_left_but_their_request_can_be_turned_down(story: Story) -> None:
+    wanted = ask(story)
+    contracts.remove_member(curator=story.people.carol, contract=story.contract, user=story.people.alice, role=Role.ANALYST)
+    with pytest.raises(Conflict) as refusal:
+        budget_requests.approve(curator=story.people.carol, request=wanted, granted=1)
+    assert refusal.value.code == "not_a_member"
+    assert budget_requests.reject(curator=story.people.carol, request=wanted, note="you left").state == "rejected"
+
+
 def test_curators_and_the_asker_find_notices(story: Story) -> None:
     wanted = ask(story)
     assert Notice.objects.filter(user=story.people.carol, kind=Notice.Kind.REQUEST, request=wanted).count() == 1

@@ -3,6 +3,7 @@
 import pytest
 
 from accounts.models import Membership, Role
+from accounts.services import create_user, deactivate
 from curator.mechanism.errors import BadInput, Conflict, NotYours, Refused
 from curator.models import Allotment, AnalystBudget, Notice, Query
 from curator.services import contracts, queries
@@ -66,6 +67,17 @@ def test_alice_leaves_and_comes_back_and_her_spending_is_still_hers(story: Story
     assert Membership.objects.filter(user=alice, contract=contract).count() == 1
     changed = data_of(contract, "allotment.set")
     assert (changed["before"], changed["after"]) == (amount("0.05"), amount("0.05"))
+
+
+def test_alices_account_is_switched_off_and_made_again_and_her_spending_is_still_hers(story: Story) -> None:
+    alice = story.people.alice
+    story.ask(alice, OVER_40, {"within": 20})
+    spent = budget(story, "alice").spent
+    deactivate(by=story.people.carol, user=alice)
+    again = create_user(username="alice", roles=[Role.ANALYST], by=story.people.carol).user
+    assert again == alice
+    assert budget(story, "alice").spent == spent > 0
+    assert AnalystBudget.objects.filter(contract=story.contract).count() == 2
 
 
 def test_a_waiting_question_of_somebody_who_left_is_cancelled_uncharged(story: Story) -> None:
