@@ -31,7 +31,9 @@ def issue(*, user: User, name: str, scope: str, days: int) -> tuple[ApiToken, st
     with transaction.atomic():
         expires = timezone.now() + timedelta(days=days)
         token = ApiToken.objects.create(user=user, name=label, scope=scope, digest=digest(secret), expires_at=expires)
-        audit.append(audit.SITE, [Event("token.issued", user.username, {"token": token.pk, "name": label, "scope": scope, "days": days})])
+        audit.append(
+            audit.SITE, [Event("token.issued", user.username, {"token": token.pk, "name": label, "scope": scope, "days": days})]
+        )
     return token, secret
 
 
