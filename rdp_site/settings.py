@@ -28,6 +28,8 @@ WORKERS = env.int("RDP_WORKERS", default=2)
 
 VERSIONS_DIR = VAR / "versions"
 UPLOADS_DIR = VAR / "uploads"
+UPLOAD_MAX_BYTES = env.int("RDP_UPLOAD_MAX_BYTES", default=1 << 30)
+ENGINE = env.str("RDP_ENGINE", default="polars")  # what counts: polars or duckdb
 
 INSTALLED_APPS = [
     "accounts",

@@ -48,6 +48,6 @@ def _open(version: VersionFile) -> Opened:
         del _opened[stale]
     while len(_opened) >= KEPT_VERSIONS:
         del _opened[next(iter(_opened))]
-    source = OPENERS[getattr(settings, "ENGINE", "polars")](files.checked(version.uid))
+    source = OPENERS[settings.ENGINE](files.checked(version.uid))
     made = _opened[key] = Opened(source, version.schema, several=version.person and version.k > 1)
     return made

@@ -27,7 +27,6 @@ from curator.models import AuditEvent, Dataset, DatasetVersion, Upload
 from curator.services import audit, texts
 
 MAX_SCHEMA = 2_000_000  # characters
-MAX_BYTES = 1 << 30  # of a file, unless the setting UPLOAD_MAX_BYTES says otherwise
 MAX_K = 1_000
 LIKELY_REUPLOAD = "likely_reupload"  # the code of an upload whose records were frozen before
 _TABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
@@ -167,7 +166,7 @@ def parse_report(upload: Upload) -> Mapping[str, object] | None:
 
 def _keep(file: "File[bytes]", path: Path) -> None:
     """Stream a file to its place, mode 0600, as a whole or not at all."""
-    most = int(getattr(settings, "UPLOAD_MAX_BYTES", MAX_BYTES))
+    most = settings.UPLOAD_MAX_BYTES
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     size = 0
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as kept:
