@@ -7,7 +7,7 @@ that may create databases) it is that one.
 import itertools
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,18 +53,16 @@ class TestDatabases:
         return name
 
     def drop(self, name: str) -> None:
-        """Remove a database, disconnecting whoever is still there (the application role ends its own sessions)."""
+        """Remove a database; each role ends its own sessions first, because WITH (FORCE) may not end other roles'."""
         close_everything()
-        try:
-            with connect("default", name) as application:
-                application.execute(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        for alias in ("default", "owner"):
+            with suppress(psycopg.OperationalError), connect(alias, name) as connection:  # the role may not be let in yet
+                connection.execute(
+                    "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
                     "WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()"
                 )
-        except psycopg.OperationalError:
-            pass  # the role was never let in: nothing to end
         with self.owner() as owner:
-            _run(owner, "DROP DATABASE IF EXISTS {} WITH (FORCE)", name)
+            _run(owner, "DROP DATABASE IF EXISTS {}", name)
 
     def owner(self) -> psycopg.Connection[Any]:
         """An autocommit connection of the owner outside every test's database."""
