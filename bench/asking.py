@@ -115,9 +115,8 @@ def _figures(here: Scene, lines: Sequence[questions.Line], rows: Sequence[Query]
         .order_by("pk")
     )
     free = sum(row.decision.load == 0 for row in decided)
-    close = sum(
-        abs((row.answers.all()[0].value or 0) - count) <= line["E"] for row, count, line in zip(decided, truth, lines, strict=True)
-    )
+    shown = [row.answers.all()[0].value or 0 for row in decided]
+    close = sum(abs(value - count) <= line["E"] for value, count, line in zip(shown, truth, lines, strict=True))
     return {
         "charged_rho": rho.text(sum(row.decision.load for row in decided)), "free": free,
         "partition_rho": rho.text(found.partition.spent or 0), "within_asked": round(close / len(rows), 4),
