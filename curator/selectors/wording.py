@@ -20,7 +20,7 @@ TESTS = {
     "more_than": "is more than",
     "less_than": "is less than",
 }
-FLAGS = {"is_missing": "missing", "is_other": "outside the listed values"}
+FLAGS = {"is_missing": "missing", "is_other": "outside the domain"}
 
 
 def title(column: Column) -> str:

@@ -46,13 +46,14 @@ def test_the_replayed_residual_is_what_was_decided() -> None:
 
 def test_taking_on_what_is_new_gives_what_a_fresh_replay_gives() -> None:
     people = cast()
-    contract = make_contract(people, rows=ROWS, allotments={"alice": "0.1", "bob": "0.02"})
+    contract = make_contract(people, rho_total="0.1", rows=ROWS, allotments={"alice": "0.5", "bob": "0.02"})
     for number, step in enumerate(steps(people, contract)):
         step()
         contract.refresh_from_db()
         found = reads.comparison(contract)
         assert found
         fresh = whole(contract)
+        assert found.residual.spent == contract.spent_bound, number
         for rule in found.rules[:-1]:
             tally = fresh.tally(rule.name)
             assert (rule.spent, rule.met, rule.partial, rule.declined) == (
@@ -79,7 +80,7 @@ def steps(people: Cast, contract: Contract) -> list[Step]:
         budget_requests.approve(curator=people.carol, request=asked, granted=units("0.03") or 0)
 
     def raises() -> None:
-        contracts.raise_total(curator=people.carol, contract=contract, rho_total=units("2") or 0, reason="Second wave")
+        contracts.raise_total(curator=people.carol, contract=contract, rho_total=units("0.5") or 0, reason="Second wave")
 
     return [
         lambda: None, asks("alice", 25, 40), asks("bob", 25, 40), asks("bob", 5, 40), grants, asks("bob", 10, 30), raises,

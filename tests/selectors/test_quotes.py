@@ -150,4 +150,4 @@ def test_monotone_in_the_bound_and_in_the_confidence(people: Cast) -> None:
         for c in (90, 95, 99)
     ]
     assert sure == sorted(sure)
-    assert sure[2] == 33174483005
+    assert sure[2] == 33174483006

@@ -4,6 +4,8 @@
 (() => {
   const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name.replaceAll("_", "-")}`).trim();
   const config = { displayModeBar: false, responsive: true, doubleClick: "reset" };
+  /* the library reads some tags in its texts: a category called <b> is a category called <b> */
+  const plain = (label) => String(label).replaceAll("&", "&amp;").replaceAll("<", "&lt;");
   const DASHES = { offline_optimum: "dot", accuracy_aware: "dash", state_agnostic: "dashdot", reuse_only: "dash" };
 
   const layout = (chart, narrow) => ({
@@ -42,7 +44,7 @@
   };
 
   const bars = (series) => ({
-    type: "bar", name: series.title, x: series.x, y: series.y, customdata: series.error, marker: { color: token(series.name) },
+    type: "bar", name: series.title, x: series.x.map(plain), y: series.y, customdata: series.error, marker: { color: token(series.name) },
     error_y: { type: "data", array: series.error, color: token("ink"), thickness: 1.4, width: 4 },
     hovertemplate: "%{x}: %{y} ± %{customdata}<extra></extra>",
   });

@@ -1,6 +1,7 @@
 """From the Ask form to the body that the API takes, and from a refusal back to the place in the form it is about."""
 
 import re
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -13,7 +14,7 @@ from curator.web.problems import Problem
 
 Body = dict[str, Any]
 
-FLAGS = {"is_missing": True, "not_missing": False}
+FLAGS = {"is_missing": True, "not_missing": False, "is_other": True, "not_other": False}
 
 
 def body_of(state: AskState, *, schema: Schema, table: str) -> Body:
@@ -37,15 +38,13 @@ def _leaf(row: Row, field: str, *, schema: Schema, table: str) -> Body:
     if row.test == SQL_ROW:
         return _written(row.text, field, schema=schema, table=table)
     if row.test in FLAGS:
-        return {"column": row.column, "is_missing": FLAGS[row.test]}
-    if row.test == "is_other":
-        return {"column": row.column, "is_other": True}
+        return {"column": row.column, row.test.replace("not_", "is_"): FLAGS[row.test]}
+    if row.test in ("not_in", "not_between"):
+        return {"not": _leaf(replace(row, test=row.test.removeprefix("not_")), field, schema=schema, table=table)}
     if row.test == "between":
         return {"column": row.column, "between": [_given(row.low, field), _given(row.high, field)]}
     if row.test == "in":
         return {"column": row.column, "in": list(row.values)}
-    if row.test == "not_in":
-        return {"not": {"column": row.column, "in": list(row.values)}}
     return {"column": row.column, row.test: _given(row.values[0] if row.values else "", field)}
 
 

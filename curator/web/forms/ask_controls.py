@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from curator.mechanism.columns import Column
 from curator.mechanism.schema import Schema
+from curator.web.forms.ask_body import FLAGS
 from curator.web.forms.ask_state import MAX_GROUPS, SQL_ROW, AskState, Group, Row, find, tests
 from curator.web.problems import Problem
 
@@ -154,12 +155,12 @@ def _control(
 
 
 def _widget(column: Column, test: str) -> str:
-    if test in ("is_missing", "not_missing", "is_other"):
+    if test in FLAGS:
         return "none"
-    if test == "between":
+    if test in ("between", "not_between"):
         return "range"
     if column.ordered:
-        return "one"
+        return "lines" if test == "in" else "one"
     if column.value_count > TYPED:
         return "one" if test in ("equals", "not_equals") else "lines"
     if test in ("equals", "not_equals"):

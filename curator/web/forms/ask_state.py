@@ -26,6 +26,8 @@ ORDERED_TESTS = {
     "at_most": "is at most",
     "more_than": "is more than",
     "less_than": "is less than",
+    "in": "is one of",
+    "not_between": "is not between",
 }
 LISTED_TESTS = {"equals": "is", "not_equals": "is not", "in": "is one of", "not_in": "is none of"}
 KINDS = ("within", "standard_error", "relative", "rho")
@@ -109,7 +111,7 @@ def tests(column: Column) -> dict[str, str]:
     if column.missing:
         found |= {"is_missing": "is missing", "not_missing": "is not missing"}
     if column.other_code is not None:
-        found |= {"is_other": "is outside the listed values"}
+        found |= {"is_other": "is outside the domain", "not_other": "is in the domain"}
     return found
 
 

@@ -73,22 +73,28 @@ def _row(tree: Tree, *, schema: Schema, table: str) -> Row:
 def _plain_row(tree: Tree) -> Row | None:
     """A row for one test of one column, or None."""
     inner = tree.get("not")
-    if isinstance(inner, Mapping) and "in" in inner:
-        return Row(inner["column"], "not_in", _texts(inner["in"]))
+    if isinstance(inner, Mapping):
+        return _negated(_plain_row(inner)) if "column" in inner else None
     if "column" not in tree:
         return None
-    column = tree["column"]
-    if "is_missing" in tree:
-        return Row(column, "is_missing" if tree["is_missing"] else "not_missing")
-    if "is_other" in tree:
-        return Row(column, "is_other") if tree["is_other"] else None
-    if "between" in tree:
-        low, high = _texts(tree["between"])
-        return Row(column, "between", low=low, high=high)
-    if "in" in tree:
-        return Row(column, "in", _texts(tree["in"]))
-    test = next(name for name in tree if name != "column")
-    return Row(column, test, _texts([tree[test]]))
+    column, test = tree["column"], next(name for name in tree if name != "column")
+    if test in ("is_missing", "is_other"):
+        return Row(column, test if tree[test] else test.replace("is_", "not_"))
+    if test == "between":
+        low, high = _texts(tree[test])
+        return Row(column, test, low=low, high=high)
+    return Row(column, test, _texts(tree[test] if test == "in" else [tree[test]]))
+
+
+#: Tests whose opposite is a test too. Comparisons are not: NOT age < 30 counts values outside the domain, age >= 30 does not.
+OPPOSITES = {
+    "in": "not_in", "between": "not_between", "equals": "not_equals", "not_equals": "equals", "is_missing": "not_missing",
+    "not_missing": "is_missing", "is_other": "not_other", "not_other": "is_other",
+}  # fmt: skip
+
+
+def _negated(row: Row | None) -> Row | None:
+    return replace(row, test=OPPOSITES[row.test]) if row and row.test in OPPOSITES else None
 
 
 def _texts(values: Any) -> tuple[str, ...]:
