@@ -21,6 +21,7 @@ LIMITS = {
     "allotment": "what is left of the allotment",
     "cap": "the contract's cap on one question",
 }
+UNPRICED = "unpriced"  # a share of the value was asked for, and the size of the group is not known or too small
 OUTCOMES = {
     "reuse": "history answers it: no record was looked at, no noise drawn",
     "measure": "one new release, fused with history by inverse variance",
@@ -115,6 +116,8 @@ def trace_of(decision: Decision, bins: Sequence[BinAnswer], target: Target, *, k
 def _steps(decision: Decision, live: Sequence[BinAnswer], formula: str, scarce: Sequence[Step]) -> list[Step]:
     if not live:
         return [Step("Charged", 0, "", "known from the public schema alone", total=True)]
+    if decision.regime == UNPRICED:
+        return [Step("Charged", 0, "", "no price could be told", total=True)]
     whole = cost([bin_.rho_min or 0 for bin_ in live], decision.k)
     missing = cost([bin_.residual for bin_ in live], decision.k)
     return [

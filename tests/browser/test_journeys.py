@@ -98,6 +98,20 @@ def test_switching_between_conditions_and_sql_keeps_the_request(page: "Page", co
     )
 
 
+def test_enter_in_a_field_prices_and_never_asks_or_removes(page: "Page", contract: Contract, site: str) -> None:
+    let_in(page, site, person("alice"))
+    page.goto(f"/contracts/{contract.uid}/ask/")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the page")).to_be_focused()
+    page.get_by_role("button", name="Add condition").press("Enter")
+    page.get_by_label("Condition 1, from").fill("20")
+    page.get_by_label("Condition 1, to").fill("29")
+    page.get_by_label("Condition 1, to").press("Enter")
+    expect(page.locator("#quote")).to_contain_text("You pay")
+    expect(page.get_by_label("Condition 1, to")).to_have_value("29")
+    assert not Query.objects.exists()
+
+
 def test_a_double_click_makes_one_question(page: "Page", contract: Contract, site: str) -> None:
     let_in(page, site, person("alice"))
     page.goto(f"/contracts/{contract.uid}/ask/")

@@ -18,7 +18,8 @@ FROM = "SELECT COUNT(*) FROM people"
 LEAVES = (
     "age = 30", "age <> 30", "age < 29.5", "age >= 40", "age BETWEEN 20 AND 40", "NOT age BETWEEN 20 AND 40", "age IN (1, 2, 3)",
     "sex = 'F'", "sex <> 'F'", "sex IN ('F', 'M')", "NOT sex IN ('F')", "city IS NULL", "city IS NOT NULL", "IS_OTHER(city)",
-    "NOT IS_OTHER(city)", "member = TRUE", "member <> TRUE", "NOT member = FALSE", "city = 'Rome'",     "NOT score < 5", "NOT score >= 5", "score < 5", "NOT score <> 5", "TRUE", "FALSE",
+    "NOT IS_OTHER(city)", "member = TRUE", "member <> TRUE", "NOT member = FALSE", "city = 'Rome'", "NOT score < 5",
+    "NOT score >= 5", "score < 5", "NOT score <> 5", "TRUE", "FALSE",
 )  # fmt: skip
 DEEP = ("NOT score < 5", "NOT score >= 5", "TRUE", "FALSE")
 DEEPER = (

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts import access
 from curator.mechanism.errors import Conflict
 from curator.models import Query
-from curator.selectors.answers import QueryPage, query_page
+from curator.selectors.answers import QueryPage, place_in_queue, query_page
 from curator.services import queries
 from curator.web.charts import histogram_chart
 from curator.web.pages import contract_page, reader
@@ -28,9 +28,12 @@ def query(request: HttpRequest, uid: UUID) -> HttpResponse:
 
 @require_safe
 def status(request: HttpRequest, uid: UUID) -> HttpResponse:
-    """The part of that page that polls itself until the question is final."""
+    """The part of that page that polls itself until the question is final; nothing while nothing has changed."""
     row = access.query_for(reader(request), uid)
-    return render(request, "query/body.html", {"contract": row.contract, **_context(request, row)})
+    place = place_in_queue(row)
+    if place is not None and request.GET.get("place") == str(place):
+        return HttpResponse(status=204)
+    return render(request, "query/status.html", {"contract": row.contract, **_context(request, row)})
 
 
 @require_POST
