@@ -6,7 +6,8 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.db import connection
+from django.db import connections
+from django.test.utils import CaptureQueriesContext
 from psycopg import sql
 
 from curator import queue
@@ -103,16 +104,16 @@ def test_an_exact_count_reaches_no_table_no_log_and_no_error(
 ) -> None:
     """A canary of nine digits through every way a question can go, failures on the way included."""
     monkeypatch.setattr(Opened, "count", lambda self, asked: [CANARY] * len(asked))
-    monkeypatch.setattr(connection, "force_debug_cursor", True)
     told: list[str] = []
-    with caplog.at_level(logging.DEBUG), caplog.at_level(logging.DEBUG, logger="django.db.backends"):
+    with caplog.at_level(logging.DEBUG), CaptureQueriesContext(connection) as statements:
         for contract in _every_way(people):
             for place in ("after_read", "after_draw", "before_commit", ""):
                 monkeypatch.setattr(failpoints, "reach", once(place, _break))
                 told += _run_and_hear(contract)
             check_books(contract)
     assert {"answered", "partial", "declined"} <= set(Query.objects.values_list("state", flat=True))
-    words = "\n".join([*told, caplog.text, *_all_rows(application_connection)])
+    said = [statement["sql"] for statement in statements.captured_queries]
+    words = "\n".join([*told, caplog.text, *said, *_all_rows(application_connection)])
     assert "INSERT INTO" in words and words.count("ZeroDivisionError('a fault") >= 6
     assert str(CANARY) not in words
     if is_embedded():
