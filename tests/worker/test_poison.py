@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.db import connections
+from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from psycopg import sql
 
