@@ -15,7 +15,7 @@ from curator.mechanism.errors import BadInput, Refused, TooLarge
 from curator.mechanism.region import Region, descriptor_digest
 from curator.mechanism.rho import Units
 from curator.models import Contract, DatasetVersion, Descriptor, Query, QueryBin
-from curator.services import audit
+from curator.services import audit, bulk
 from curator.services.versions import AGGREGATE, known
 
 MAX_LIST = 500
@@ -99,15 +99,12 @@ def _check_size(bins: int) -> None:
 
 
 def store_descriptors(questions: Iterable[Asked], version: DatasetVersion) -> None:
-    """Make the descriptors that are not there yet; in order of digest, so that two makers of the same never wait in a circle."""
+    """Make the descriptors that are not there yet."""
     regions = {each.digest: each.region for question in questions for each in question.bins if each.digest is not None}
     there = set(Descriptor.objects.filter(digest__in=list(regions)).values_list("digest", flat=True))
-    rows = [
-        Descriptor(digest=digest, version=version, aggregate=AGGREGATE, region=region.to_bytes(), text=region.text())
-        for digest, region in sorted(regions.items())
-        if digest not in there
-    ]
-    Descriptor.objects.bulk_create(rows, ignore_conflicts=True)
+    new = {digest: region for digest, region in regions.items() if digest not in there}
+    if new:
+        bulk.insert_descriptors(new, version.pk)
 
 
 def query_row(

@@ -88,7 +88,8 @@ def _check_open(contract: Contract) -> None:
 def _check_waiting(analyst: User, questions: list[Asked]) -> None:
     waiting = Query.objects.filter(analyst=analyst, state=Query.State.WAITING).count() + len(questions)
     bins = QueryBin.objects.filter(query__analyst=analyst, query__state=Query.State.WAITING)
-    too_many_bins = len(questions) < waiting and bins.count() + sum(len(each.bins) for each in questions) > MAX_WAITING_BINS
+    more = sum(len(each.bins) for each in questions)
+    too_many_bins = waiting * language.MAX_BINS > MAX_WAITING_BINS and bins.count() + more > MAX_WAITING_BINS
     if waiting > MAX_WAITING or too_many_bins:
         detail = f"At most {MAX_WAITING:,} questions (with {MAX_WAITING_BINS:,} bins) of one person wait at a time."
         raise TooMany("too_many_waiting", detail, most=MAX_WAITING)

@@ -6,15 +6,15 @@ in the database, on the condition that they still are what the decision saw; CHE
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
+from uuid import UUID
 
 from django.db.models import F
 
 from curator.models import AnalystBudget, Answer, AuditEvent, Contract, Decision, LedgerEntry, Query, Release, Support
-from curator.services import audit
+from curator.services import audit, bulk
 from curator.services.deciding import Part
 from curator.services.drawing import Result, Settled
-from curator.services.pending import Batch
 from curator.services.standing import Standing
 
 STATES = {
@@ -29,11 +29,11 @@ class TotalsMoved(Exception):
     """A total is not what the decision saw, although its row is locked: something writes past the lock. Nothing is committed."""
 
 
-def write(now: Standing, batch: Batch, settled: Sequence[Settled]) -> None:
+def write(now: Standing, settled: Sequence[Settled]) -> None:
     """Write the questions settled in this transaction; the head of the audit chain is locked last."""
     if not settled:
         return
-    releases = _releases(now.contract, batch, settled)
+    releases = _releases(now.contract, settled)
     _supports(now, settled)
     _totals(now, settled)
     events = audit.append(audit.chain_of(now.contract), [_event(each) for each in settled])
@@ -44,19 +44,14 @@ def write(now: Standing, batch: Batch, settled: Sequence[Settled]) -> None:
     Answer.objects.bulk_create(_answer(each, result, releases) for each in settled for result in each.results)
 
 
-def _releases(contract: Contract, batch: Batch, settled: Sequence[Settled]) -> dict[str, Release]:
-    rows = [_release(contract, batch, each, result) for each in settled for result in each.results if result.fresh]
-    return {str(row.uid): row for row in Release.objects.bulk_create(rows)}
-
-
-def _release(contract: Contract, batch: Batch, each: Settled, result: Result) -> Release:
-    fresh, digest = result.fresh, result.cell.digest
-    assert fresh is not None and digest is not None  # a release is of a region
-    return Release(
-        uid=fresh.uid, contract=contract, version_id=each.verdict.pending.version_id, descriptor_id=digest,
-        region=batch.regions[digest], value=fresh.draw.value, rho=fresh.rho, scale=fresh.draw.scale,
-        account=Release.Account.ANS, group=each.group, query_id=each.verdict.pending.id,
-    )  # fmt: skip
+def _releases(contract: Contract, settled: Sequence[Settled]) -> dict[UUID, int]:
+    lines = [
+        (fresh.uid, result.cell.digest or "", fresh.draw.value, fresh.rho, fresh.draw.scale, each.group, each.verdict.pending.id)
+        for each in settled
+        for result in each.results
+        if (fresh := result.fresh)
+    ]
+    return bulk.insert_releases(lines, contract_id=contract.pk, account=Release.Account.ANS, at=datetime.now(UTC))
 
 
 def _supports(now: Standing, settled: Sequence[Settled]) -> None:
@@ -125,12 +120,12 @@ def _decision(each: Settled, event: AuditEvent) -> Decision:
     )  # fmt: skip
 
 
-def _answer(each: Settled, result: Result, releases: dict[str, Release]) -> Answer:
+def _answer(each: Settled, result: Result, releases: dict[UUID, int]) -> Answer:
     part, fresh = result.part, result.fresh
     return Answer(
         query_id=each.verdict.pending.id, position=result.cell.position, rho_min=part.rho_min if part else 0,
         rho_hist=part.rho_hist if part else 0, weight=part.weight if part else 1, rho_new=part.rho_new if part else 0,
-        rho_eff=result.held.rho_hist, release=releases[str(fresh.uid)] if fresh else None,
+        rho_eff=result.held.rho_hist, release_id=releases[fresh.uid] if fresh else None,
         weighted_sum=result.held.weighted_sum, value=result.shown, bound=result.bound, met=part.met if part else True,
         certificate=[list(each) for each in result.certificate],
     )  # fmt: skip

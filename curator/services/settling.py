@@ -35,7 +35,7 @@ def settle(contract_id: int, batch: Batch, counts: Counts, *, insist: bool = Fal
         waiting = _still_waiting(batch)
         now = _standing(contract, batch)
         progress, settled = _go_through(batch, counts, now, waiting, insist=insist)
-        recording.write(now, batch, settled)
+        recording.write(now, settled)
         failpoints.reach("before_commit")
     failpoints.reach("after_commit")
     return progress

@@ -153,9 +153,7 @@ def test_a_mutant_that_reads_adds_and_saves_is_caught(
         check_exactly_spent(contract)
 
 
-def test_a_writer_past_the_lock_is_noticed_and_nothing_is_committed(
-    people: Cast, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_writer_past_the_lock_is_noticed_and_nothing_is_committed(people: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     contract = make_contract(people, rows=ROWS)
     query = ask(people.alice, contract, WOMEN)
     monkeypatch.setattr(settling, "locked_contract", lambda contract_id: Contract.objects.get(pk=contract_id))
