@@ -59,7 +59,8 @@ def pages(scene: Pictured) -> dict[str, dict[str, str]]:
     return {
         "alice": {
             "home": "/", "words": "/words/", "password": "/password/", "workspace": f"{inside}/", "ask": f"{inside}/ask/",
-            "ask-again": f"{inside}/ask/?from={scene.answered.uid}&within=15", "ask-histogram": f"{inside}/ask/?from={scene.histogram.uid}",
+            "ask-again": f"{inside}/ask/?from={scene.answered.uid}&within=15",
+            "ask-histogram": f"{inside}/ask/?from={scene.histogram.uid}",
             "released": f"{inside}/released/",
             "compare": f"{inside}/compare/", "compare-all": f"{inside}/compare/?whose=all", "budget": f"{inside}/budget/",
             "answer": f"/queries/{scene.answered.uid}/", "histogram": f"/queries/{scene.histogram.uid}/",

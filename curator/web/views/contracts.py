@@ -14,7 +14,9 @@ from curator.mechanism.errors import Refused
 from curator.mechanism.rho import Units
 from curator.models import Contract, DatasetVersion
 from curator.selectors import purchases
+from curator.selectors.settings_words import Weighing, meaning
 from curator.services import contracts
+from curator.services.contract_settings import DIAGNOSTIC_SHARE
 from curator.web.errors import status_of
 from curator.web.forms.contracts import ContractForm
 from curator.web.pages import add_refusal, page, reader
@@ -32,6 +34,7 @@ class Preview:
     rho_est: Units
     delta: Decimal
     buys: tuple[str, ...]
+    meaning: tuple[str, ...]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -75,4 +78,14 @@ def preview(form: ContractForm) -> Preview | None:
     if not total or xi is None or delta is None or not 0 <= xi < 1 or not 0 < delta < 1:
         return None
     rho_est, rho_ans = split(total, xi)
-    return Preview(total, rho_ans, rho_est, delta, tuple(purchases.buys(rho_ans, bound=bound) for bound in SHOWN_BOUNDS))
+    buys = tuple(purchases.buys(rho_ans, bound=bound) for bound in SHOWN_BOUNDS)
+    return Preview(total, rho_ans, rho_est, delta, buys, _meaning(form, rho_ans, rho_est))
+
+
+def _meaning(form: ContractForm, rho_ans: Units, rho_est: Units) -> tuple[str, ...]:
+    """Diagnostics and scarcity in words; nothing while one of their boxes cannot be read."""
+    kappa, alpha, beta = (form.cleaned_data.get(name) for name in ("kappa", "alpha", "beta"))
+    if None in (kappa, alpha, beta) or min(kappa, alpha, beta) < 0 or "rho_d" in form.errors:
+        return ()
+    rho_d = form.cleaned_data.get("rho_d") or max(1, rho_est // DIAGNOSTIC_SHARE)
+    return meaning(Weighing(rho_ans, rho_est, rho_d, kappa, alpha, beta))
