@@ -85,7 +85,7 @@ def preview(form: ContractForm) -> Preview | None:
 def _meaning(form: ContractForm, rho_ans: Units, rho_est: Units) -> tuple[str, ...]:
     """Diagnostics and scarcity in words; nothing while one of their boxes cannot be read."""
     kappa, alpha, beta = (form.cleaned_data.get(name) for name in ("kappa", "alpha", "beta"))
-    if None in (kappa, alpha, beta) or min(kappa, alpha, beta) < 0 or "rho_d" in form.errors:
+    if kappa is None or alpha is None or beta is None or min(kappa, alpha, beta) < 0 or "rho_d" in form.errors:
         return ()
     rho_d = form.cleaned_data.get("rho_d") or max(1, rho_est // DIAGNOSTIC_SHARE)
     return meaning(Weighing(rho_ans, rho_est, rho_d, kappa, alpha, beta))
