@@ -7,7 +7,15 @@ from pathlib import Path
 
 from rdp_site.environment import ROOT
 
-OURS = ("DATABASE_URL", "DATABASE_OWNER_URL", "CELERY_BROKER_URL", "RDP_TESTING", "SECRET_KEY", "DJANGO_SETTINGS_MODULE")
+OURS = (
+    "DJANGO_ALLOW_ASYNC_UNSAFE",
+    "DATABASE_URL",
+    "DATABASE_OWNER_URL",
+    "CELERY_BROKER_URL",
+    "RDP_TESTING",
+    "SECRET_KEY",
+    "DJANGO_SETTINGS_MODULE",
+)
 
 
 def environment(var: Path, **variables: str) -> dict[str, str]:
