@@ -4,9 +4,11 @@ Nothing in an error depends on private data: refusals are made from the request 
 """
 
 from rest_framework import exceptions
+from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
+from accounts import access
 from curator.mechanism.errors import BadInput, Conflict, NotYours, Refused, TooLarge, TooMany
 
 STATUS: dict[type[Refused], int] = {BadInput: 400, NotYours: 404, Conflict: 409, TooLarge: 413, TooMany: 429, Refused: 400}
@@ -31,6 +33,10 @@ def status_of(refused: Refused) -> int:
 
 def handle(error: Exception, context: dict[str, object]) -> Response | None:
     """DRF exception handler; None lets an unforeseen error become a plain 500 without detail."""
+    if isinstance(error, NotYours):
+        request = context["request"]
+        assert isinstance(request, Request)
+        access.denied(request.user, f"{request.method} {request.path}")
     if isinstance(error, Refused):
         return Response({"code": error.code, "detail": error.detail, "field": error.field}, status=status_of(error))
     response = exception_handler(error, context)

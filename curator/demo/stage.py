@@ -10,6 +10,7 @@ from accounts import services as accounts
 from accounts.models import Role, User
 from curator.demo import script
 from curator.mechanism import rho
+from curator.mechanism.errors import Conflict
 from curator.models import AnalystBudget, BudgetRequest, Contract, DatasetVersion, Query
 from curator.services import budget_requests, contracts, ingestion, memberships
 from curator.services.datasets import PrivacyUnit
@@ -30,10 +31,17 @@ def people() -> Cast:
 
 def _person(name: str, role: str) -> tuple[User, str]:
     known = User.objects.filter(username=name, is_active=True).first()
+    if known is not None and known.email != mail(name):
+        raise Conflict("username_taken", f"There is a real {name} here: the demonstration leaves this database alone.")
     if known is not None:
         return known, accounts.draw_password(known)
-    made = accounts.create_user(username=name, roles=[role], email=f"{name}@example.org")
+    made = accounts.create_user(username=name, roles=[role], email=mail(name))
     return made.user, made.password or ""
+
+
+def mail(name: str) -> str:
+    """An address that nobody has; it marks the demonstration's own people."""
+    return f"{name}@demonstration.invalid"
 
 
 def contract(cast: Cast) -> Contract:

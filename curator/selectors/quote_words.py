@@ -37,7 +37,7 @@ def bound(target: Target, bins: int) -> str:
         case StandardError():
             return f"The noise has a standard deviation of {target.value} people."
         case Relative():
-            return f"In {odds(target.confidence)} the answer is within {share(target.share)} of the true count."
+            return f"At most {odds(1 - target.confidence)} end with an answer more than {share(target.share)} off the true count."
         case Exactly():
             reached = bound_reached(target.rho, target)
             return f"This much support puts the answer within {people(reached or 0)} of the true count in 95 of 100 cases."

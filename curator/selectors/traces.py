@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
-from math import floor
+from math import ceil, floor
 
 from curator.mechanism import accuracy, rho, scarcity
 from curator.mechanism.accuracy import Exactly, Relative, StandardError, Target, Within
@@ -184,7 +184,7 @@ def _scarce_steps(decision: Decision, live: Sequence[BinAnswer], *, kappa: Decim
 
 
 def _closed_form(bin_: BinAnswer, mu: Fraction) -> list[Step]:
-    aim = floor(mu / (2 * Fraction(bin_.weight)))
+    aim = ceil(mu / (2 * Fraction(bin_.weight)))  # as the closed form rounds: what is given is rounded down
     return [
         Step("Weight w", None, f"{bin_.weight.normalize():f}", "difficulty of the question; 1 where no diagnostic was taken"),
         Step("Shortfall aimed at", aim, "", "μ / (2w)"),

@@ -14,6 +14,7 @@ from django.utils import timezone
 from accounts import access
 from accounts.models import Membership, Role, User
 from curator.mechanism.errors import BadInput, Conflict
+from curator.mechanism.schema import Schema
 from curator.models import Contract, DatasetVersion
 from curator.services import audit, contract_settings, texts
 from curator.services.audit import Event
@@ -95,6 +96,9 @@ def set_version(*, curator: User, contract: Contract, version: DatasetVersion, r
         _same_dataset(row, version)
         if version.pk == row.version_id:
             raise Conflict("same_version", "The contract uses this version already.", field="version")
+        if version.person_column != row.version.person_column:
+            unit = row.version.person_column or "one record per person"
+            raise BadInput("other_unit", f"version: expected the contract's privacy unit ({unit})", field="version")
         if version.k > row.k:
             detail = (
                 f"version: expected at most {row.k} records of one person, as the contract was opened with; this has {version.k}"
@@ -102,7 +106,7 @@ def set_version(*, curator: User, contract: Contract, version: DatasetVersion, r
             raise BadInput("k_too_large", detail, field="version", k=row.k)
         before, row.version = row.version, version
         row.save(update_fields=["version"])
-        _record(row, "contract.version", curator, {"before": str(before.uid), "version": str(version.uid), "reason": why})
+        _record(row, "contract.version", curator, {"before": str(before.uid), **version_data(version), "reason": why})
     return row
 
 
@@ -120,11 +124,19 @@ def set_end_date(*, curator: User, contract: Contract, ends_on: datetime.date | 
 def settings_data(contract: Contract) -> dict[str, object]:
     """The settings of a contract as an event carries them: amounts in units, other numbers as exact text."""
     return {
-        "name": contract.name, "dataset": str(contract.dataset.uid), "version": str(contract.version.uid), "k": contract.k,
+        "name": contract.name, "dataset": str(contract.dataset.uid), "k": contract.k, **version_data(contract.version),
         "rho_total": contract.rho_total, "rho_est": contract.rho_est, "rho_ans": contract.rho_ans, "rho_d": contract.rho_d,
         "query_cap": contract.query_cap, "xi": decimal_text(contract.xi), "kappa": decimal_text(contract.kappa),
         "alpha": decimal_text(contract.alpha), "beta": decimal_text(contract.beta), "delta": decimal_text(contract.delta),
         "ends_on": _day(contract.ends_on),
+    }  # fmt: skip
+
+
+def version_data(version: DatasetVersion) -> dict[str, object]:
+    """A frozen version as an event carries it: what a question of it means, and whom it protects. Public."""
+    return {
+        "version": str(version.uid), "schema": Schema.from_json(version.schema).digest, "table": version.table,
+        "person_column": version.person_column,
     }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from django.db.models import F
 from accounts.models import Membership, Role
 from curator.mechanism import controller, qif
 from curator.mechanism.rho import Units
-from curator.models import AnalystBudget, AuditEvent, Contract, Descriptor, Diagnostic, LedgerEntry, Release
+from curator.models import AnalystBudget, AuditEvent, Contract, Descriptor, Diagnostic, LedgerEntry, Query, Release
 from curator.services import audit, drawing, failpoints, reading, standing
 from curator.services.deciding import Wanted
 from curator.services.drawing import Counts, Fresh
@@ -45,6 +45,8 @@ def take(contract_id: int, batch: Batch, wanted: Wanted, counts: Counts) -> bool
     exact = {**counts, **reading.read(batch, unread)}
     with transaction.atomic():
         contract = locked_contract(contract_id)
+        if not _still_waits(wanted):
+            return True  # taken back meanwhile: nothing is charged for it, and settling passes it over
         now = standing.read(contract, analysts=[wanted.pending.analyst_id], digests=digests, now=datetime.now(UTC))
         bill = _bill(wanted, version, now)
         if not _affordable(bill, wanted, now):
@@ -53,6 +55,12 @@ def take(contract_id: int, batch: Batch, wanted: Wanted, counts: Counts) -> bool
             _pay(bill, wanted, now, {**batch.regions, version.everybody_digest: version.everybody.to_bytes()}, exact)
     failpoints.reach("diagnostic_committed")
     return True
+
+
+def _still_waits(wanted: Wanted) -> bool:
+    """Whether the question still waits, its row locked so that it cannot be taken back before this is committed."""
+    rows = Query.objects.filter(id=wanted.pending.id, state=Query.State.WAITING)
+    return rows.select_for_update(no_key=True).exists()
 
 
 def _know_everybody(version: Version, wanted: Wanted) -> None:

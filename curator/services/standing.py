@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
 
+from accounts.models import Membership, Role
 from curator.mechanism import controller, qif
 from curator.mechanism.controller import Limit, Terms, UnderScarcity
 from curator.mechanism.rho import Units
@@ -19,7 +20,7 @@ CLOSED = Limit(0, "contract")
 
 @dataclass(slots=True)
 class Purse:
-    """One analyst's allotment (None: no limit of their own) and spending; nobody without a row may spend anything."""
+    """One analyst's allotment (None: no limit of their own) and spending; nobody without a row or a place may spend anything."""
 
     allotment: Units | None = 0
     spent: Units = 0
@@ -90,8 +91,16 @@ def read(contract: Contract, *, analysts: Iterable[int], digests: Iterable[str],
 
 
 def _purses(contract: Contract, analysts: Iterable[int]) -> dict[int, Purse]:
-    rows = AnalystBudget.objects.filter(contract=contract, analyst_id__in=list(analysts))
-    return {row.analyst_id: Purse(row.allotment, row.spent, row.est_spent) for row in rows}
+    wanted = list(analysts)
+    places = Membership.objects.filter(contract=contract, role=Role.ANALYST, active=True, user_id__in=wanted)
+    present = set(places.values_list("user_id", flat=True))
+    rows = AnalystBudget.objects.filter(contract=contract, analyst_id__in=wanted)
+    return {row.analyst_id: purse_of(row.allotment, row.spent, row.est_spent, present=row.analyst_id in present) for row in rows}
+
+
+def purse_of(allotment: Units | None, spent: Units, est_spent: Units, *, present: bool) -> Purse:
+    """The purse of an analyst; of one who has left (a question of theirs may still be under way) with nothing to spend."""
+    return Purse(allotment if present else 0, spent, est_spent)
 
 
 def _credits(contract: Contract, digests: list[str]) -> dict[str, Credit]:

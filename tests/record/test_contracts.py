@@ -169,11 +169,12 @@ def test_a_new_version_is_of_the_same_dataset_and_of_no_larger_k(people: Cast) -
     wider = make_version(people.carol, dataset=first.dataset, person_column="id", k=3)
     narrower = make_version(people.carol, dataset=first.dataset, person_column="id", k=1)
     codes = []
-    for version in (make_version(people.carol), wider, first):
+    per_record = make_version(people.carol, dataset=first.dataset)
+    for version in (make_version(people.carol), wider, per_record, first):
         with pytest.raises(Refused) as refusal:
             contracts.set_version(curator=people.carol, contract=contract, version=version, reason="yearly update")
         codes.append(refusal.value.code)
-    assert codes == ["other_dataset", "k_too_large", "same_version"]
+    assert codes == ["other_dataset", "k_too_large", "other_unit", "same_version"]
     contracts.set_version(curator=people.carol, contract=contract, version=narrower, reason="yearly update")
     contract.refresh_from_db()
     assert contract.version == narrower and contract.k == 2

@@ -12,6 +12,7 @@ from curator.models import AuditEvent, Query
 from curator.services import audit
 from curator.services.audit import Event, chain_of
 from curator.services.verification import verify, verify_for
+from tests.cast import make_contract
 from tests.record.events import data_of
 from tests.record.story import Story, begin, busy_week
 from tests.record.tampering import Owner, changed, columns, deleted, doubled, unguard
@@ -144,3 +145,21 @@ def test_dora_verifying_is_itself_on_the_record(db: None) -> None:
     assert report.ok
     assert data_of(story.contract, "record.verified")["ok"] is True
     assert verify().ok
+
+
+def test_what_is_found_in_one_contract_is_told_on_its_own_chain_alone(db: None) -> None:
+    story = begin()
+    other = make_contract(story.people)
+    report = verify_for(story.people.dora, [story.contract, other])
+    assert report.ok
+    told = [data_of(contract, "record.verified")["checked"] for contract in (story.contract, other)]
+    assert [checked["contracts"] for checked in told] == [1, 1]
+
+
+@pytest.mark.parametrize("change", ["person_column = 'somebody'", "\"table\" = 'others'"])
+def test_a_version_that_means_something_else_now_is_found(owner_connection: Owner, change: str) -> None:
+    story = begin()
+    unguard(owner_connection)
+    owner_connection.execute(f"UPDATE curator_datasetversion SET {change} WHERE id = {story.contract.version_id}")
+    found = verify([story.contract]).first_difference
+    assert found is not None and "datasetversion" in found

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from accounts.models import Membership
 from curator.mechanism.qif import Diagnostic as Measured
 from curator.mechanism.qif import qif, weight
 from curator.models import AnalystBudget, AuditEvent, Contract, Decision, Diagnostic, LedgerEntry, Query, Release
-from curator.services import contracts, execution, failpoints
+from curator.services import contracts, diagnostics, execution, failpoints, queries
 from tests.cast import ROWS, Cast, cast, make_contract, units
 from tests.worker.scene import MEN, MIDDLE_AGED, WOMEN, answer, ask, check_books, draws, once, places, state
 
@@ -224,3 +225,29 @@ def test_diagnostics_in_the_middle_of_a_batch_keep_the_order(people: Cast) -> No
     order = Decision.objects.order_by("event_seq").values_list("query_id", flat=True)
     assert list(order) == [query.pk for query in asked]
     assert {"measure", "partial"} <= set(Decision.objects.values_list("kind", flat=True))
+
+
+def test_a_question_taken_back_between_settling_and_its_diagnostic_is_not_charged(
+    people: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contract = scarce(people)
+    query = ask(people.alice, contract, WOMEN, within=1)
+    take = diagnostics.take
+
+    def taken_back_first(*args: Any) -> bool:
+        queries.cancel(analyst=people.alice, query=query)
+        return take(*args)
+
+    monkeypatch.setattr(diagnostics, "take", taken_back_first)
+    run(contract)
+    assert state(query) == "cancelled"
+    assert not Diagnostic.objects.exists() and not LedgerEntry.objects.exists()
+
+
+def test_somebody_who_left_causes_no_diagnostic(people: Cast) -> None:
+    contract = scarce(people)
+    query = ask(people.alice, contract, WOMEN, within=1)
+    Membership.objects.filter(contract=contract, user=people.alice).update(active=False)
+    execution.run(contract.pk)
+    assert state(query) == "declined"
+    assert not Diagnostic.objects.exists() and not LedgerEntry.objects.exists()

@@ -12,7 +12,7 @@ from curator import queue
 from curator.engine import counts
 from curator.mechanism import rho
 from curator.models import AuditEvent, Contract, Decision, LedgerEntry, Query, Release, Support
-from curator.services import contracts, execution, failpoints
+from curator.services import contracts, execution, failpoints, memberships
 from tests.cast import ROWS, Cast, cast, make_contract, make_version, units
 from tests.worker.scene import MEN, MIDDLE_AGED, WOMEN, answer, ask, check_books, draws, once, places, state
 
@@ -364,3 +364,16 @@ def test_a_question_whose_contract_was_raised_after_the_look_is_read_in_the_next
     assert Query.objects.get(pk=query.pk).attempts == 0
     run(contract)
     assert decision(query).kind == "measure"
+
+
+def test_a_question_that_arrives_while_its_asker_is_removed_is_charged_nothing(
+    people: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page had let Alice in; Carol removed her before the question was stored."""
+    contract = make_contract(people, rows=ROWS)
+    memberships.remove_member(curator=people.carol, contract=contract, user=people.alice, role="analyst")
+    query = ask(people.alice, contract)
+    execution.run(contract.pk)
+    assert state(query) == "declined"
+    assert not LedgerEntry.objects.exists()
+    check_books(contract)

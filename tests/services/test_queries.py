@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from kombu.exceptions import OperationalError as BrokerAway
 
 from accounts.models import User
@@ -209,6 +209,15 @@ def test_the_same_new_descriptors_in_opposite_order_do_not_wait_in_a_circle(peop
     at_once([partial(submit, people.alice, one, asked, "k"), partial(submit, people.alice, two, asked[::-1], "k")])
     assert (one.queries.count(), two.queries.count()) == (60, 60)
     assert Descriptor.objects.count() == 60
+
+
+def test_new_descriptors_are_made_in_one_order_whatever_the_order_asked(people: Cast, contract: Contract, bells: list[int]) -> None:
+    asked = [body(where) for where, _ in zip(places(), range(60), strict=False)]
+    queries.submit(analyst=people.alice, contract=contract, body=asked, key="k")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT digest FROM curator_descriptor ORDER BY ctid")
+        made = [digest for (digest,) in cursor.fetchall()]
+    assert made == sorted(made) and len(made) == 60
 
 
 def test_the_bell_rings_once_the_question_can_be_seen_and_not_for_one_taken_back(

@@ -31,9 +31,9 @@ class Command(BaseCommand):
         """Everything from nothing; whatever cannot be done is an error of one sentence."""
         call_command("setup_database", verbosity=0)
         run_services.prepare(run_services.NAMES)
-        cast = stage.people()
-        contract = stage.contract(cast)
         try:
+            cast = stage.people()
+            contract = stage.contract(cast)
             services = run_services.services(run_services.NAMES)
             with supervisor.running(services, revive=run_services.reviver(), say=self._say, log=LOG):
                 supervisor.wait_listening(settings.BIND)

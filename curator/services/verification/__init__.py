@@ -45,12 +45,20 @@ def verify(contracts: Iterable[Contract] | None = None) -> Report:
 
 
 def verify_for(person: User, contracts: Sequence[Contract]) -> Report:
-    """Verify contracts because `person` asked, and record on the chain of each that it was done and what came of it."""
-    report = verify(contracts)
+    """Verify contracts because `person` asked, and record on the chain of each what came of it: of that contract alone."""
+    reports = [_recorded(person, contract) for contract in contracts]
+    checked: Counter[str] = Counter()
+    for report in reports:
+        checked.update(report.checked)
+    differences = [report.first_difference for report in reports if report.first_difference is not None]
+    return Report(not differences, dict(checked), next(iter(differences), None))
+
+
+def _recorded(person: User, contract: Contract) -> Report:
+    report = verify([contract])
     data = {"ok": report.ok, "checked": report.checked, "first_difference": report.first_difference}
-    for contract in contracts:
-        with transaction.atomic():
-            audit.append(audit.chain_of(contract), [Event("record.verified", person.username, data)])
+    with transaction.atomic():
+        audit.append(audit.chain_of(contract), [Event("record.verified", person.username, data)])
     return report
 
 

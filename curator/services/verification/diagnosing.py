@@ -5,7 +5,7 @@ from typing import Any
 from curator.mechanism import controller, qif
 from curator.mechanism.qif import Diagnostic
 from curator.models import Diagnostic as DiagnosticRow
-from curator.models import Release
+from curator.models import Query, Release
 from curator.services.verification.case import Case
 from curator.services.verification.difference import present, require, same
 from curator.services.verification.rows import place_of
@@ -14,6 +14,7 @@ from curator.services.verification.rows import place_of
 def diagnose(case: Case) -> None:
     """Check diagnostics and what was written with them, then move the state forward by them."""
     data, state = case.entry.data, case.state
+    require(case.asked.state == Query.State.WAITING, case.entry.place, "the question had ended before")
     _check_price(case)
     _check_wanted(case)
     for disjoint in (data["bins"], [data["population"]] if data["population"] else []):

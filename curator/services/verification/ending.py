@@ -7,12 +7,14 @@ from typing import Any
 from django.db.models import QuerySet
 
 from accounts.models import Membership, User
+from curator.mechanism.schema import Schema
 from curator.models import (
     Allotment,
     AnalystBudget,
     Answer,
     BudgetRequest,
     Contract,
+    DatasetVersion,
     Decision,
     Diagnostic,
     LedgerEntry,
@@ -35,6 +37,7 @@ UNTOLD = "nothing on the chain tells of it"
 def finish(state: State, asked: dict[str, Asked], books: Books) -> None:
     """Compare the last state of a contract with its rows. Difference at the first that does not agree."""
     _check_contract(books.contract, state)
+    _check_versions(state)
     _check_budgets(books.contract, state)
     _check_supports(books.contract, state, books)
     _check_people(books.contract, state)
@@ -55,6 +58,14 @@ def _check_contract(row: Contract, state: State) -> None:
     same(place, "version", str(row.version.uid), state.version)
     same(place, "dataset", str(row.dataset.uid), state.dataset)
     require(state.spent <= row.rho_ans and state.est_spent <= row.rho_est, place, "more is spent than there is")
+
+
+def _check_versions(state: State) -> None:
+    """A version's row still means what it meant when the contract took it up."""
+    for row in DatasetVersion.objects.filter(uid__in=list(state.versions)).order_by("id"):
+        found = {"schema": Schema.from_json(row.schema).digest, "table": row.table, "person_column": row.person_column}
+        for name, value in state.versions[str(row.uid)].items():
+            same(place_of(row), name, found[name], value)
 
 
 def _check_budgets(contract: Contract, state: State) -> None:

@@ -10,7 +10,7 @@ from curator.mechanism import accounting
 from curator.mechanism.qif import Diagnostic
 from curator.mechanism.rho import Units
 from curator.models import Contract
-from curator.services.standing import Credit, Purse, Standing
+from curator.services.standing import Credit, Purse, Standing, purse_of
 from curator.services.verification.chain import Entry
 from curator.services.verification.difference import require, same
 
@@ -39,6 +39,7 @@ class State:
     contract: Contract = field(default_factory=Contract)  # never saved: only the settings are used
     state: str = ""
     version: str = ""
+    versions: dict[str, dict[str, Any]] = field(default_factory=dict)  # by uid: schema digest, table, person column
     dataset: str = ""
     spent: Units = 0
     est_spent: Units = 0
@@ -68,8 +69,10 @@ class State:
 
     def standing(self, analyst: str, number: int, *, is_open: bool) -> Standing:
         """The state as the decision function takes it, with one analyst under a number of its own."""
+        purse, present = self.purse(analyst), self.places.get((analyst, "analyst"), False)
         return Standing(
-            contract=self.contract, is_open=is_open, spent=self.spent, purses={number: self.purse(analyst)},
+            contract=self.contract, is_open=is_open, spent=self.spent,
+            purses={number: purse_of(purse.allotment, purse.spent, purse.est_spent, present=present)},
             credits=self.credits, diagnostics=self.diagnostics,
         )  # fmt: skip
 
@@ -88,7 +91,8 @@ def _settings(state: State, entry: Entry) -> None:
     for name in DECIMALS:
         setattr(state.contract, name, Decimal(given[name]))
     state.contract.name, state.contract.ends_on = given["name"], _day(given["ends_on"])
-    state.version, state.dataset = given["version"], given["dataset"]
+    state.dataset = given["dataset"]
+    _use(state, given)
     _check_split(state, entry)
     state.state = Contract.State.OPEN if entry.kind == "contract.opened" else Contract.State.DRAFT
 
@@ -125,7 +129,12 @@ def _moved(state: State, entry: Entry) -> None:
 
 def _version(state: State, entry: Entry) -> None:
     same(entry.place, "before", entry.data["before"], state.version)
-    state.version = entry.data["version"]
+    _use(state, entry.data)
+
+
+def _use(state: State, told: dict[str, Any]) -> None:
+    state.version = told["version"]
+    state.versions[state.version] = {name: told[name] for name in ("schema", "table", "person_column")}
 
 
 def _end_date(state: State, entry: Entry) -> None:
