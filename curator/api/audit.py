@@ -11,7 +11,8 @@ from curator.api.shapes import EventShape, HeadShape
 from curator.selectors import audit, records
 from curator.services.verification import verify_for
 
-FILTERS = [OpenApiParameter(name, str) for name in ("chain", "kind", "actor")]
+CHAIN = OpenApiParameter("chain", str, required=True, description="a contract's id, or site: see audit/head/")
+FILTERS = [CHAIN, OpenApiParameter("kind", str), OpenApiParameter("actor", str)]
 
 
 class Events(Api):
@@ -19,11 +20,11 @@ class Events(Api):
 
     @extend_schema(responses=page_of(EventShape), parameters=[*FILTERS, OpenApiParameter("after", int)])
     def get(self, request: Request) -> Response:
-        """Events of the chains I may read, oldest first, with the bytes that were hashed; `?after=` takes the mark in `next`."""
-        chains = access.chains_of(caller(request))
+        """Events of one chain I may read, in its order, with the bytes that were hashed; `?after=` takes the mark in `next`."""
         asked = request.query_params
-        chosen = audit.Filters(chain=asked.get("chain", ""), kind=asked.get("kind", ""), actor=asked.get("actor", ""))
-        return Response(paged(records.events(chains, chosen, after=mark_of(request)), EventShape))
+        chain = access.chain_for(caller(request), asked.get("chain", ""))
+        filters = audit.Filters(kind=asked.get("kind", ""), actor=asked.get("actor", ""))
+        return Response(paged(records.events(chain, filters, after=mark_of(request)), EventShape))
 
 
 class Heads(Api):

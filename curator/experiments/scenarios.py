@@ -10,13 +10,11 @@ from typing import Any
 
 from curator.laboratory.scenario import Scenario, Split
 from curator.mechanism import qif, rho
-from curator.mechanism.comparators.events import Asked, Event
+from curator.mechanism.comparators.events import Asked, Bin, Event
 from curator.mechanism.rho import Units
 from curator.models import Contract, Diagnostic
 from curator.selectors.stream import head_seq, stream
 from curator.services.versions import known
-
-UNWEIGHED = Decimal(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +64,15 @@ def transcript(contract: Contract, chosen: Chosen) -> list[Event]:
 def reweighed(events: Iterable[Event], weights: Mapping[str, Decimal]) -> Iterable[Event]:
     """`events` with the weight of each bin that had one replaced; a bin decided without a diagnostic keeps 1."""
     for event in events:
-        if not isinstance(event, Asked) or all(bin_.weight == UNWEIGHED for bin_ in event.bins):
+        if not isinstance(event, Asked) or all(bin_.weight == qif.UNWEIGHED for bin_ in event.bins):
             yield event
             continue
-        bins = (
-            bin_ if bin_.weight == UNWEIGHED else replace(bin_, weight=weights.get(bin_.key, bin_.weight)) for bin_ in event.bins
-        )
+        bins = (_reweighed(bin_, weights) for bin_ in event.bins)
         yield replace(event, bins=tuple(bins))
+
+
+def _reweighed(bin_: Bin, weights: Mapping[str, Decimal]) -> Bin:
+    return bin_ if bin_.weight == qif.UNWEIGHED else replace(bin_, weight=weights.get(bin_.key, bin_.weight))
 
 
 def _weights(contract: Contract, chosen: Chosen) -> dict[str, Decimal]:
@@ -83,6 +83,5 @@ def _weights(contract: Contract, chosen: Chosen) -> dict[str, Decimal]:
     for digest, (diagnostic, version) in held.items():
         everybody = held.get(known(version).everybody_digest)
         if everybody is not None:
-            factor = qif.qif(diagnostic, everybody[0], beta=chosen.beta)
-            weights[digest] = qif.weight(factor, chosen.alpha)
+            weights[digest] = qif.weight_of(diagnostic, everybody[0], alpha=chosen.alpha, beta=chosen.beta)
     return weights

@@ -16,6 +16,7 @@ from curator.mechanism import scarcity, support
 from curator.mechanism.rho import Units
 
 PRICE_TOO_HIGH = "price_too_high"
+UNPRICED = "unpriced"  # the regime of a relative target that has no price: its group is not measured, or too small to promise
 
 Regime = Literal["history", "feasible", "scarce"]
 
@@ -119,6 +120,11 @@ class Decline(_Outcome):
 
 
 Decision = Reuse | Measure | Partial | Decline
+
+
+def price_of_scarcity(kappa: Decimal, rho_ans: Units) -> Fraction:
+    """mu = kappa * rho_ans in units, unrounded: what keeps a scarce question from taking all that is left."""
+    return Fraction(kappa) * rho_ans
 
 
 def available(*, pool: Units, allotment: Units | None, spent: Units, cap: Units | None, bins: int) -> tuple[Limit, ...]:

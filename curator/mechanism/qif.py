@@ -17,6 +17,7 @@ from curator.mechanism.rho import UNITS_PER_RHO, Units
 Z_ONE_SIDED = -NormalDist().inv_cdf(0.05)  # 1.6448536...: 95 %, one-sided
 LIGHTEST, HEAVIEST = Decimal("0.001"), Decimal(1000)
 _STEP = Decimal("0.000001")
+UNWEIGHED = Decimal("1.000000")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,13 @@ def weight(qif: float, alpha: Decimal) -> Decimal:
     if exponent <= log(LIGHTEST):
         return LIGHTEST.quantize(_STEP)
     return Decimal(qif ** float(alpha)).quantize(_STEP, ROUND_HALF_EVEN)
+
+
+def weight_of(diagnostic: Diagnostic | None, population: Diagnostic | None, *, alpha: Decimal, beta: Decimal) -> Decimal:
+    """The weight of a region from what is held of it and of everybody; 1 where either was never measured."""
+    if diagnostic is None or population is None:
+        return UNWEIGHED
+    return weight(qif(diagnostic, population, beta=beta), alpha)
 
 
 def falls_with_size(*, rho_d: Units, beta: Decimal) -> bool:

@@ -10,7 +10,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -19,521 +18,877 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='AuditHead',
+            name="AuditHead",
             fields=[
-                ('chain', models.CharField(max_length=36, primary_key=True, serialize=False)),
-                ('seq', models.BigIntegerField(default=0)),
-                ('head', models.CharField(max_length=64)),
+                ("chain", models.CharField(max_length=36, primary_key=True, serialize=False)),
+                ("seq", models.BigIntegerField(default=0)),
+                ("head", models.CharField(max_length=64)),
             ],
         ),
         migrations.CreateModel(
-            name='Query',
+            name="Query",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('key', models.CharField(max_length=100)),
-                ('position', models.PositiveIntegerField(default=0)),
-                ('body_digest', models.CharField(max_length=64)),
-                ('aggregate', models.CharField(choices=[('count', 'Count'), ('histogram', 'Histogram')], max_length=10)),
-                ('question', models.JSONField()),
-                ('sql', models.TextField()),
-                ('accuracy', models.JSONField()),
-                ('under_scarcity', models.CharField(max_length=14)),
-                ('label', models.CharField(blank=True, max_length=200)),
-                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('answered', 'Answered'), ('partial', 'Partial'), ('declined', 'Declined'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='waiting', max_length=9)),
-                ('attempts', models.PositiveSmallIntegerField(default=0)),
-                ('failure', models.CharField(blank=True, max_length=60)),
-                ('arrived_at', models.DateTimeField(auto_now_add=True)),
-                ('claimed_at', models.DateTimeField(blank=True, null=True)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('analyst', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='queries', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("uid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("key", models.CharField(max_length=100)),
+                ("position", models.PositiveIntegerField(default=0)),
+                ("body_digest", models.CharField(max_length=64)),
+                ("aggregate", models.CharField(choices=[("count", "Count"), ("histogram", "Histogram")], max_length=10)),
+                ("question", models.JSONField()),
+                ("sql", models.TextField()),
+                ("accuracy", models.JSONField()),
+                ("under_scarcity", models.CharField(max_length=14)),
+                ("label", models.CharField(blank=True, max_length=200)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("waiting", "Waiting"),
+                            ("answered", "Answered"),
+                            ("partial", "Partial"),
+                            ("declined", "Declined"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="waiting",
+                        max_length=9,
+                    ),
+                ),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("failure", models.CharField(blank=True, max_length=60)),
+                ("arrived_at", models.DateTimeField(auto_now_add=True)),
+                ("claimed_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "analyst",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="queries", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='AuditEvent',
+            name="AuditEvent",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('chain', models.CharField(max_length=36)),
-                ('seq', models.BigIntegerField()),
-                ('kind', models.CharField(max_length=40)),
-                ('actor', models.CharField(blank=True, max_length=150)),
-                ('query', models.UUIDField(null=True)),
-                ('at', models.DateTimeField()),
-                ('body', models.BinaryField()),
-                ('previous', models.CharField(max_length=64)),
-                ('head', models.CharField(max_length=64)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("chain", models.CharField(max_length=36)),
+                ("seq", models.BigIntegerField()),
+                ("kind", models.CharField(max_length=40)),
+                ("actor", models.CharField(blank=True, max_length=150)),
+                ("query", models.UUIDField(null=True)),
+                ("at", models.DateTimeField()),
+                ("body", models.BinaryField()),
+                ("previous", models.CharField(max_length=64)),
+                ("head", models.CharField(max_length=64)),
             ],
             options={
-                'indexes': [models.Index(fields=['chain', 'kind', 'seq'], name='event_by_kind'), models.Index(fields=['chain', 'actor', 'seq'], name='event_by_actor')],
-                'constraints': [models.UniqueConstraint(fields=('chain', 'seq'), name='event_seq_once')],
+                "indexes": [
+                    models.Index(fields=["chain", "kind", "seq"], name="event_by_kind"),
+                    models.Index(fields=["chain", "actor", "seq"], name="event_by_actor"),
+                ],
+                "constraints": [models.UniqueConstraint(fields=("chain", "seq"), name="event_seq_once")],
             },
         ),
         migrations.CreateModel(
-            name='Contract',
+            name="Contract",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('name', models.CharField(max_length=120)),
-                ('state', models.CharField(choices=[('draft', 'Draft'), ('open', 'Open'), ('frozen', 'Frozen'), ('closed', 'Closed')], default='draft', max_length=6)),
-                ('rho_total', models.BigIntegerField()),
-                ('rho_est', models.BigIntegerField()),
-                ('rho_ans', models.BigIntegerField()),
-                ('xi', models.DecimalField(decimal_places=6, default='0.05', max_digits=7)),
-                ('kappa', models.DecimalField(decimal_places=6, default='0.02', max_digits=9)),
-                ('alpha', models.DecimalField(decimal_places=4, default='1', max_digits=7)),
-                ('beta', models.DecimalField(decimal_places=4, default='1', max_digits=9)),
-                ('rho_d', models.BigIntegerField()),
-                ('query_cap', models.BigIntegerField(blank=True, null=True)),
-                ('delta', models.DecimalField(decimal_places=19, default='0.000001', max_digits=20)),
-                ('ends_on', models.DateField(blank=True, null=True)),
-                ('k', models.PositiveIntegerField(default=1)),
-                ('spent_bound', models.BigIntegerField(default=0)),
-                ('spent_method', models.CharField(default='sum', max_length=20)),
-                ('est_spent', models.BigIntegerField(default=0)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('opened_at', models.DateTimeField(blank=True, null=True)),
-                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("uid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("name", models.CharField(max_length=120)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("draft", "Draft"), ("open", "Open"), ("frozen", "Frozen"), ("closed", "Closed")],
+                        default="draft",
+                        max_length=6,
+                    ),
+                ),
+                ("rho_total", models.BigIntegerField()),
+                ("rho_est", models.BigIntegerField()),
+                ("rho_ans", models.BigIntegerField()),
+                ("xi", models.DecimalField(decimal_places=6, default="0.05", max_digits=7)),
+                ("kappa", models.DecimalField(decimal_places=6, default="0.02", max_digits=9)),
+                ("alpha", models.DecimalField(decimal_places=4, default="1", max_digits=7)),
+                ("beta", models.DecimalField(decimal_places=4, default="1", max_digits=9)),
+                ("rho_d", models.BigIntegerField()),
+                ("query_cap", models.BigIntegerField(blank=True, null=True)),
+                ("delta", models.DecimalField(decimal_places=19, default="0.000001", max_digits=20)),
+                ("ends_on", models.DateField(blank=True, null=True)),
+                ("k", models.PositiveIntegerField(default=1)),
+                ("spent_bound", models.BigIntegerField(default=0)),
+                ("spent_method", models.CharField(default="sum", max_length=20)),
+                ("est_spent", models.BigIntegerField(default=0)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("opened_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='BudgetRequest',
+            name="BudgetRequest",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('amount', models.BigIntegerField()),
-                ('reason', models.TextField()),
-                ('state', models.CharField(choices=[('open', 'Open'), ('approved', 'Approved'), ('rejected', 'Rejected')], default='open', max_length=8)),
-                ('granted', models.BigIntegerField(blank=True, null=True)),
-                ('note', models.TextField(blank=True)),
-                ('decided_at', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('analyst', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='budget_requests', to=settings.AUTH_USER_MODEL)),
-                ('decided_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('contract', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='budget_requests', to='curator.contract')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("uid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("amount", models.BigIntegerField()),
+                ("reason", models.TextField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("open", "Open"), ("approved", "Approved"), ("rejected", "Rejected")],
+                        default="open",
+                        max_length=8,
+                    ),
+                ),
+                ("granted", models.BigIntegerField(blank=True, null=True)),
+                ("note", models.TextField(blank=True)),
+                ("decided_at", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "analyst",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="budget_requests", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "decided_by",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "contract",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="budget_requests", to="curator.contract"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='AnalystBudget',
+            name="AnalystBudget",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('allotment', models.BigIntegerField(blank=True, null=True)),
-                ('spent', models.BigIntegerField(default=0)),
-                ('est_spent', models.BigIntegerField(default=0)),
-                ('analyst', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='budgets', to=settings.AUTH_USER_MODEL)),
-                ('contract', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='budgets', to='curator.contract')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("allotment", models.BigIntegerField(blank=True, null=True)),
+                ("spent", models.BigIntegerField(default=0)),
+                ("est_spent", models.BigIntegerField(default=0)),
+                (
+                    "analyst",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="budgets", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "contract",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="budgets", to="curator.contract"),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Allotment',
+            name="Allotment",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('rho', models.BigIntegerField(null=True)),
-                ('reason', models.TextField(blank=True)),
-                ('event_seq', models.BigIntegerField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('analyst', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('set_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('request', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='allotment', to='curator.budgetrequest')),
-                ('contract', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='allotments', to='curator.contract')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("rho", models.BigIntegerField(null=True)),
+                ("reason", models.TextField(blank=True)),
+                ("event_seq", models.BigIntegerField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "analyst",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL),
+                ),
+                (
+                    "set_by",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL),
+                ),
+                (
+                    "request",
+                    models.OneToOneField(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="allotment",
+                        to="curator.budgetrequest",
+                    ),
+                ),
+                (
+                    "contract",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="allotments", to="curator.contract"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Dataset',
+            name="Dataset",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('name', models.CharField(max_length=120)),
-                ('description', models.TextField(blank=True)),
-                ('source', models.TextField(blank=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='datasets', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("uid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("name", models.CharField(max_length=120)),
+                ("description", models.TextField(blank=True)),
+                ("source", models.TextField(blank=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="datasets", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='contract',
-            name='dataset',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='contracts', to='curator.dataset'),
+            model_name="contract",
+            name="dataset",
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="contracts", to="curator.dataset"),
         ),
         migrations.CreateModel(
-            name='DatasetVersion',
+            name="DatasetVersion",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('number', models.PositiveIntegerField()),
-                ('table', models.CharField(default='people', max_length=63)),
-                ('schema', models.JSONField()),
-                ('person_column', models.CharField(blank=True, max_length=200)),
-                ('k', models.PositiveIntegerField(default=1)),
-                ('frozen_at', models.DateTimeField(auto_now_add=True)),
-                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='versions', to='curator.dataset')),
-                ('frozen_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("uid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("number", models.PositiveIntegerField()),
+                ("table", models.CharField(default="people", max_length=63)),
+                ("schema", models.JSONField()),
+                ("person_column", models.CharField(blank=True, max_length=200)),
+                ("k", models.PositiveIntegerField(default=1)),
+                ("frozen_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "dataset",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="versions", to="curator.dataset"),
+                ),
+                (
+                    "frozen_by",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='contract',
-            name='version',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='curator.datasetversion'),
+            model_name="contract",
+            name="version",
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to="curator.datasetversion"),
         ),
         migrations.CreateModel(
-            name='Decision',
+            name="Decision",
             fields=[
-                ('query', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, primary_key=True, related_name='decision', serialize=False, to='curator.query')),
-                ('kind', models.CharField(choices=[('reuse', 'Reuse'), ('measure', 'Measure'), ('partial', 'Partial'), ('decline', 'Decline')], max_length=7)),
-                ('regime', models.CharField(max_length=8)),
-                ('reason', models.CharField(blank=True, max_length=40)),
-                ('available', models.BigIntegerField()),
-                ('limit', models.CharField(max_length=12)),
-                ('mu', models.CharField(max_length=80)),
-                ('k', models.PositiveIntegerField()),
-                ('load', models.BigIntegerField()),
-                ('quota', models.BigIntegerField()),
-                ('spent_before', models.BigIntegerField()),
-                ('spent_after', models.BigIntegerField()),
-                ('event_seq', models.BigIntegerField()),
-                ('head', models.CharField(max_length=64)),
-                ('decided_at', models.DateTimeField()),
+                (
+                    "query",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        primary_key=True,
+                        related_name="decision",
+                        serialize=False,
+                        to="curator.query",
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("reuse", "Reuse"), ("measure", "Measure"), ("partial", "Partial"), ("decline", "Decline")],
+                        max_length=7,
+                    ),
+                ),
+                ("regime", models.CharField(max_length=8)),
+                ("reason", models.CharField(blank=True, max_length=40)),
+                ("available", models.BigIntegerField()),
+                ("limit", models.CharField(max_length=12)),
+                ("mu", models.CharField(max_length=80)),
+                ("k", models.PositiveIntegerField()),
+                ("load", models.BigIntegerField()),
+                ("quota", models.BigIntegerField()),
+                ("spent_before", models.BigIntegerField()),
+                ("spent_after", models.BigIntegerField()),
+                ("event_seq", models.BigIntegerField()),
+                ("head", models.CharField(max_length=64)),
+                ("decided_at", models.DateTimeField()),
             ],
         ),
         migrations.AddField(
-            model_name='query',
-            name='contract',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='queries', to='curator.contract'),
+            model_name="query",
+            name="contract",
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="queries", to="curator.contract"),
         ),
         migrations.AddField(
-            model_name='query',
-            name='version',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='curator.datasetversion'),
+            model_name="query",
+            name="version",
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to="curator.datasetversion"),
         ),
         migrations.CreateModel(
-            name='Descriptor',
+            name="Descriptor",
             fields=[
-                ('digest', models.CharField(max_length=64, primary_key=True, serialize=False)),
-                ('aggregate', models.CharField(default='count', max_length=10)),
-                ('region', models.BinaryField()),
-                ('text', models.TextField()),
-                ('version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='descriptors', to='curator.datasetversion')),
+                ("digest", models.CharField(max_length=64, primary_key=True, serialize=False)),
+                ("aggregate", models.CharField(default="count", max_length=10)),
+                ("region", models.BinaryField()),
+                ("text", models.TextField()),
+                (
+                    "version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="descriptors", to="curator.datasetversion"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='LedgerEntry',
+            name="LedgerEntry",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('account', models.CharField(max_length=3)),
-                ('load', models.BigIntegerField()),
-                ('quota', models.BigIntegerField()),
-                ('balance_before', models.BigIntegerField()),
-                ('balance_after', models.BigIntegerField()),
-                ('event_seq', models.BigIntegerField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('analyst', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('contract', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='ledger', to='curator.contract')),
-                ('query', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='ledger', to='curator.query')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("account", models.CharField(max_length=3)),
+                ("load", models.BigIntegerField()),
+                ("quota", models.BigIntegerField()),
+                ("balance_before", models.BigIntegerField()),
+                ("balance_after", models.BigIntegerField()),
+                ("event_seq", models.BigIntegerField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "analyst",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL),
+                ),
+                (
+                    "contract",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="ledger", to="curator.contract"),
+                ),
+                (
+                    "query",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="ledger", to="curator.query"),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Notice',
+            name="Notice",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('answer', 'An answer is ready'), ('request', 'A budget request waits for a decision'), ('decision', 'A budget request was decided'), ('raise', 'A raise of a contract waits for a second curator'), ('member', 'You were added to a contract')], max_length=8)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('seen_at', models.DateTimeField(blank=True, null=True)),
-                ('mailed_at', models.DateTimeField(blank=True, null=True)),
-                ('contract', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='curator.contract')),
-                ('query', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='curator.query')),
-                ('request', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='curator.budgetrequest')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='notices', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("answer", "An answer is ready"),
+                            ("request", "A budget request waits for a decision"),
+                            ("decision", "A budget request was decided"),
+                            ("raise", "A raise of a contract waits for a second curator"),
+                            ("member", "You were added to a contract"),
+                        ],
+                        max_length=8,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("seen_at", models.DateTimeField(blank=True, null=True)),
+                ("mailed_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "contract",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to="curator.contract"),
+                ),
+                (
+                    "query",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to="curator.query"
+                    ),
+                ),
+                (
+                    "request",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to="curator.budgetrequest"
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="notices", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='QueryBin',
+            name="QueryBin",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('label', models.JSONField(default=list)),
-                ('rho_min', models.BigIntegerField(null=True)),
-                ('descriptor', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='curator.descriptor')),
-                ('query', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='bins', to='curator.query')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("position", models.PositiveIntegerField()),
+                ("label", models.JSONField(default=list)),
+                ("rho_min", models.BigIntegerField(null=True)),
+                (
+                    "descriptor",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to="curator.descriptor"
+                    ),
+                ),
+                (
+                    "query",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="bins", to="curator.query"),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Release',
+            name="Release",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('region', models.BinaryField()),
-                ('value', models.BigIntegerField()),
-                ('rho', models.BigIntegerField()),
-                ('scale', models.CharField(max_length=40)),
-                ('account', models.CharField(choices=[('ans', 'Ans'), ('est', 'Est')], max_length=3)),
-                ('group', models.UUIDField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('contract', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='curator.contract')),
-                ('descriptor', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='curator.descriptor')),
-                ('query', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='curator.query')),
-                ('version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='curator.datasetversion')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("uid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("region", models.BinaryField()),
+                ("value", models.BigIntegerField()),
+                ("rho", models.BigIntegerField()),
+                ("scale", models.CharField(max_length=40)),
+                ("account", models.CharField(choices=[("ans", "Ans"), ("est", "Est")], max_length=3)),
+                ("group", models.UUIDField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "contract",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="releases", to="curator.contract"
+                    ),
+                ),
+                (
+                    "descriptor",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="releases", to="curator.descriptor"
+                    ),
+                ),
+                (
+                    "query",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="releases", to="curator.query"
+                    ),
+                ),
+                (
+                    "version",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to="curator.datasetversion"),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Diagnostic',
+            name="Diagnostic",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('contract', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='diagnostics', to='curator.contract')),
-                ('descriptor', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='diagnostics', to='curator.descriptor')),
-                ('release', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='diagnostic', to='curator.release')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "contract",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="diagnostics", to="curator.contract"
+                    ),
+                ),
+                (
+                    "descriptor",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="diagnostics", to="curator.descriptor"
+                    ),
+                ),
+                (
+                    "release",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="diagnostic", to="curator.release"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Answer',
+            name="Answer",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('rho_min', models.BigIntegerField(null=True)),
-                ('rho_hist', models.BigIntegerField()),
-                ('weight', models.DecimalField(decimal_places=6, default=1, max_digits=10)),
-                ('rho_new', models.BigIntegerField()),
-                ('rho_eff', models.BigIntegerField()),
-                ('weighted_sum', models.DecimalField(decimal_places=0, max_digits=60)),
-                ('value', models.BigIntegerField(null=True)),
-                ('bound', models.BigIntegerField(null=True)),
-                ('met', models.BooleanField()),
-                ('certificate', models.JSONField(default=list)),
-                ('query', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='answers', to='curator.query')),
-                ('release', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='answer', to='curator.release')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("position", models.PositiveIntegerField()),
+                ("rho_min", models.BigIntegerField(null=True)),
+                ("rho_hist", models.BigIntegerField()),
+                ("weight", models.DecimalField(decimal_places=6, default=1, max_digits=10)),
+                ("rho_new", models.BigIntegerField()),
+                ("rho_eff", models.BigIntegerField()),
+                ("weighted_sum", models.DecimalField(decimal_places=0, max_digits=60)),
+                ("value", models.BigIntegerField(null=True)),
+                ("bound", models.BigIntegerField(null=True)),
+                ("met", models.BooleanField()),
+                ("certificate", models.JSONField(default=list)),
+                (
+                    "query",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="answers", to="curator.query"),
+                ),
+                (
+                    "release",
+                    models.OneToOneField(
+                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="answer", to="curator.release"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Support',
+            name="Support",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('rho_hist', models.BigIntegerField(default=0)),
-                ('weighted_sum', models.DecimalField(decimal_places=0, default=0, max_digits=60)),
-                ('releases', models.PositiveIntegerField(default=0)),
-                ('contract', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='supports', to='curator.contract')),
-                ('descriptor', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='supports', to='curator.descriptor')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("rho_hist", models.BigIntegerField(default=0)),
+                ("weighted_sum", models.DecimalField(decimal_places=0, default=0, max_digits=60)),
+                ("releases", models.PositiveIntegerField(default=0)),
+                (
+                    "contract",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="supports", to="curator.contract"
+                    ),
+                ),
+                (
+                    "descriptor",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="supports", to="curator.descriptor"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='TotalRaise',
+            name="TotalRaise",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('before', models.BigIntegerField()),
-                ('rho_total', models.BigIntegerField()),
-                ('reason', models.TextField()),
-                ('state', models.CharField(choices=[('open', 'Open'), ('applied', 'Applied'), ('rejected', 'Rejected')], default='open', max_length=8)),
-                ('decided_at', models.DateTimeField(blank=True, null=True)),
-                ('note', models.TextField(blank=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('contract', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='raises', to='curator.contract')),
-                ('decided_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('proposed_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("uid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("before", models.BigIntegerField()),
+                ("rho_total", models.BigIntegerField()),
+                ("reason", models.TextField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("open", "Open"), ("applied", "Applied"), ("rejected", "Rejected")], default="open", max_length=8
+                    ),
+                ),
+                ("decided_at", models.DateTimeField(blank=True, null=True)),
+                ("note", models.TextField(blank=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "contract",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="raises", to="curator.contract"),
+                ),
+                (
+                    "decided_by",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "proposed_by",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Upload',
+            name="Upload",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('filename', models.CharField(max_length=255)),
-                ('table', models.CharField(default='people', max_length=63)),
-                ('schema', models.JSONField()),
-                ('person_column', models.CharField(blank=True, max_length=200)),
-                ('k', models.PositiveIntegerField(default=1)),
-                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('frozen', 'Frozen'), ('refused', 'Refused')], default='waiting', max_length=8)),
-                ('code', models.CharField(blank=True, max_length=60)),
-                ('detail', models.TextField(blank=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('dataset', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='uploads', to='curator.dataset')),
-                ('version', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='upload', to='curator.datasetversion')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("uid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ("filename", models.CharField(max_length=255)),
+                ("table", models.CharField(default="people", max_length=63)),
+                ("schema", models.JSONField()),
+                ("person_column", models.CharField(blank=True, max_length=200)),
+                ("k", models.PositiveIntegerField(default=1)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("waiting", "Waiting"), ("frozen", "Frozen"), ("refused", "Refused")],
+                        default="waiting",
+                        max_length=8,
+                    ),
+                ),
+                ("code", models.CharField(blank=True, max_length=60)),
+                ("detail", models.TextField(blank=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL),
+                ),
+                (
+                    "dataset",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="uploads", to="curator.dataset"),
+                ),
+                (
+                    "version",
+                    models.OneToOneField(
+                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="upload", to="curator.datasetversion"
+                    ),
+                ),
             ],
         ),
         migrations.AddConstraint(
-            model_name='budgetrequest',
-            constraint=models.CheckConstraint(condition=models.Q(('amount__gt', 0)), name='request_amount_positive'),
+            model_name="budgetrequest",
+            constraint=models.CheckConstraint(condition=models.Q(("amount__gt", 0)), name="request_amount_positive"),
         ),
         migrations.AddConstraint(
-            model_name='budgetrequest',
-            constraint=models.CheckConstraint(condition=models.Q(('granted__isnull', True), models.Q(('granted__gt', 0), ('granted__lte', models.F('amount'))), _connector='OR'), name='request_granted_within'),
+            model_name="budgetrequest",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("granted__isnull", True), models.Q(("granted__gt", 0), ("granted__lte", models.F("amount"))), _connector="OR"
+                ),
+                name="request_granted_within",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='budgetrequest',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('decided_at__isnull', True), ('decided_by__isnull', True), ('granted__isnull', True), ('state', 'open')), models.Q(('decided_at__isnull', False), ('decided_by__isnull', False), ('granted__isnull', False), ('state', 'approved')), models.Q(('decided_at__isnull', False), ('decided_by__isnull', False), ('granted__isnull', True), ('state', 'rejected'), models.Q(('note', ''), _negated=True)), _connector='OR'), name='request_state_and_decision_agree'),
+            model_name="budgetrequest",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(
+                        ("decided_at__isnull", True), ("decided_by__isnull", True), ("granted__isnull", True), ("state", "open")
+                    ),
+                    models.Q(
+                        ("decided_at__isnull", False),
+                        ("decided_by__isnull", False),
+                        ("granted__isnull", False),
+                        ("state", "approved"),
+                    ),
+                    models.Q(
+                        ("decided_at__isnull", False),
+                        ("decided_by__isnull", False),
+                        ("granted__isnull", True),
+                        ("state", "rejected"),
+                        models.Q(("note", ""), _negated=True),
+                    ),
+                    _connector="OR",
+                ),
+                name="request_state_and_decision_agree",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='budgetrequest',
-            constraint=models.CheckConstraint(condition=models.Q(('decided_by__isnull', True), models.Q(('decided_by', models.F('analyst')), _negated=True), _connector='OR'), name='request_not_decided_by_asker'),
+            model_name="budgetrequest",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("decided_by__isnull", True), models.Q(("decided_by", models.F("analyst")), _negated=True), _connector="OR"
+                ),
+                name="request_not_decided_by_asker",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='analystbudget',
-            constraint=models.UniqueConstraint(fields=('contract', 'analyst'), name='budget_once_per_analyst'),
+            model_name="analystbudget",
+            constraint=models.UniqueConstraint(fields=("contract", "analyst"), name="budget_once_per_analyst"),
         ),
         migrations.AddConstraint(
-            model_name='analystbudget',
-            constraint=models.CheckConstraint(condition=models.Q(('allotment__isnull', True), ('allotment__gte', 0), _connector='OR'), name='allotment_not_negative'),
+            model_name="analystbudget",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("allotment__isnull", True), ("allotment__gte", 0), _connector="OR"),
+                name="allotment_not_negative",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='analystbudget',
-            constraint=models.CheckConstraint(condition=models.Q(('est_spent__gte', 0), ('spent__gte', 0)), name='budget_spent_not_negative'),
+            model_name="analystbudget",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("est_spent__gte", 0), ("spent__gte", 0)), name="budget_spent_not_negative"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='analystbudget',
-            constraint=models.CheckConstraint(condition=models.Q(('allotment__isnull', True), ('spent__lte', models.F('allotment')), _connector='OR'), name='budget_within_allotment'),
+            model_name="analystbudget",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("allotment__isnull", True), ("spent__lte", models.F("allotment")), _connector="OR"),
+                name="budget_within_allotment",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='datasetversion',
-            constraint=models.UniqueConstraint(fields=('dataset', 'number'), name='version_number_once'),
+            model_name="datasetversion",
+            constraint=models.UniqueConstraint(fields=("dataset", "number"), name="version_number_once"),
         ),
         migrations.AddConstraint(
-            model_name='datasetversion',
-            constraint=models.CheckConstraint(condition=models.Q(('k__gte', 1)), name='version_k_positive'),
+            model_name="datasetversion",
+            constraint=models.CheckConstraint(condition=models.Q(("k__gte", 1)), name="version_k_positive"),
         ),
         migrations.AddConstraint(
-            model_name='contract',
-            constraint=models.CheckConstraint(condition=models.Q(('rho_total__gte', 0)), name='contract_total_not_negative'),
+            model_name="contract",
+            constraint=models.CheckConstraint(condition=models.Q(("rho_total__gte", 0)), name="contract_total_not_negative"),
         ),
         migrations.AddConstraint(
-            model_name='contract',
-            constraint=models.CheckConstraint(condition=models.Q(('rho_ans__gte', 0), ('rho_est__gte', 0)), name='contract_parts_not_negative'),
+            model_name="contract",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("rho_ans__gte", 0), ("rho_est__gte", 0)), name="contract_parts_not_negative"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='contract',
-            constraint=models.CheckConstraint(condition=models.Q(('rho_total', django.db.models.expressions.CombinedExpression(models.F('rho_est'), '+', models.F('rho_ans')))), name='contract_parts_add_up'),
+            model_name="contract",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("rho_total", django.db.models.expressions.CombinedExpression(models.F("rho_est"), "+", models.F("rho_ans")))
+                ),
+                name="contract_parts_add_up",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='contract',
-            constraint=models.CheckConstraint(condition=models.Q(('spent_bound__gte', 0), ('spent_bound__lte', models.F('rho_ans'))), name='contract_ans_within'),
+            model_name="contract",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("spent_bound__gte", 0), ("spent_bound__lte", models.F("rho_ans"))), name="contract_ans_within"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='contract',
-            constraint=models.CheckConstraint(condition=models.Q(('est_spent__gte', 0), ('est_spent__lte', models.F('rho_est'))), name='contract_est_within'),
+            model_name="contract",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("est_spent__gte", 0), ("est_spent__lte", models.F("rho_est"))), name="contract_est_within"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='contract',
-            constraint=models.CheckConstraint(condition=models.Q(('xi__gte', 0), ('xi__lt', 1)), name='contract_xi_range'),
+            model_name="contract",
+            constraint=models.CheckConstraint(condition=models.Q(("xi__gte", 0), ("xi__lt", 1)), name="contract_xi_range"),
         ),
         migrations.AddConstraint(
-            model_name='contract',
-            constraint=models.CheckConstraint(condition=models.Q(('alpha__gte', 0), ('beta__gte', 0), ('kappa__gte', 0)), name='contract_weights_not_negative'),
+            model_name="contract",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("alpha__gte", 0), ("beta__gte", 0), ("kappa__gte", 0)), name="contract_weights_not_negative"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='contract',
-            constraint=models.CheckConstraint(condition=models.Q(('query_cap__isnull', True), ('query_cap__gte', 0), _connector='OR'), name='contract_cap_not_negative'),
+            model_name="contract",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("query_cap__isnull", True), ("query_cap__gte", 0), _connector="OR"),
+                name="contract_cap_not_negative",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='contract',
-            constraint=models.CheckConstraint(condition=models.Q(('k__gte', 1)), name='contract_k_positive'),
+            model_name="contract",
+            constraint=models.CheckConstraint(condition=models.Q(("k__gte", 1)), name="contract_k_positive"),
         ),
         migrations.AddConstraint(
-            model_name='contract',
-            constraint=models.CheckConstraint(condition=models.Q(('rho_d__gte', 1)), name='contract_diagnostic_costs_something'),
+            model_name="contract",
+            constraint=models.CheckConstraint(condition=models.Q(("rho_d__gte", 1)), name="contract_diagnostic_costs_something"),
         ),
         migrations.AddConstraint(
-            model_name='contract',
-            constraint=models.CheckConstraint(condition=models.Q(('delta__gt', 0), ('delta__lt', 1)), name='contract_delta_range'),
+            model_name="contract",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("delta__gt", 0), ("delta__lt", 1)), name="contract_delta_range"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='contract',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['draft', 'open', 'frozen', 'closed'])), name='contract_state_known'),
+            model_name="contract",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state__in", ["draft", "open", "frozen", "closed"])), name="contract_state_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.CheckConstraint(condition=models.Q(('available__gte', 0), ('load__gte', 0), ('quota__gte', 0)), name='decision_not_negative'),
+            model_name="decision",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("available__gte", 0), ("load__gte", 0), ("quota__gte", 0)), name="decision_not_negative"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.CheckConstraint(condition=models.Q(('spent_after', django.db.models.expressions.CombinedExpression(models.F('spent_before'), '+', models.F('load')))), name='decision_adds_up'),
+            model_name="decision",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "spent_after",
+                        django.db.models.expressions.CombinedExpression(models.F("spent_before"), "+", models.F("load")),
+                    )
+                ),
+                name="decision_adds_up",
+            ),
         ),
         migrations.AddIndex(
-            model_name='query',
-            index=models.Index(condition=models.Q(('state', 'waiting')), fields=['contract', 'id'], name='query_waiting'),
+            model_name="query",
+            index=models.Index(condition=models.Q(("state", "waiting")), fields=["contract", "id"], name="query_waiting"),
         ),
         migrations.AddIndex(
-            model_name='query',
-            index=models.Index(fields=['contract', 'analyst', '-id'], name='query_of_analyst'),
+            model_name="query",
+            index=models.Index(fields=["contract", "analyst", "-id"], name="query_of_analyst"),
         ),
         migrations.AddConstraint(
-            model_name='query',
-            constraint=models.UniqueConstraint(fields=('contract', 'analyst', 'key', 'position'), name='query_once_per_key'),
+            model_name="query",
+            constraint=models.UniqueConstraint(fields=("contract", "analyst", "key", "position"), name="query_once_per_key"),
         ),
         migrations.AddConstraint(
-            model_name='query',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['waiting', 'answered', 'partial', 'declined', 'failed', 'cancelled'])), name='query_state_known'),
+            model_name="query",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state__in", ["waiting", "answered", "partial", "declined", "failed", "cancelled"])),
+                name="query_state_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='ledgerentry',
-            constraint=models.CheckConstraint(condition=models.Q(('account__in', ['ans', 'est'])), name='entry_account_known'),
+            model_name="ledgerentry",
+            constraint=models.CheckConstraint(condition=models.Q(("account__in", ["ans", "est"])), name="entry_account_known"),
         ),
         migrations.AddConstraint(
-            model_name='ledgerentry',
-            constraint=models.CheckConstraint(condition=models.Q(('balance_before__gte', 0), ('load__gt', 0), ('quota__gte', 0)), name='entry_not_negative'),
+            model_name="ledgerentry",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("balance_before__gte", 0), ("load__gt", 0), ("quota__gte", 0)), name="entry_not_negative"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='ledgerentry',
-            constraint=models.CheckConstraint(condition=models.Q(('balance_after', django.db.models.expressions.CombinedExpression(models.F('balance_before'), '+', models.F('load')))), name='entry_adds_up'),
+            model_name="ledgerentry",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "balance_after",
+                        django.db.models.expressions.CombinedExpression(models.F("balance_before"), "+", models.F("load")),
+                    )
+                ),
+                name="entry_adds_up",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='ledgerentry',
-            constraint=models.UniqueConstraint(condition=models.Q(('account', 'ans')), fields=('query',), name='one_charge_per_query'),
+            model_name="ledgerentry",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("account", "ans")), fields=("query",), name="one_charge_per_query"
+            ),
         ),
         migrations.AddIndex(
-            model_name='notice',
-            index=models.Index(condition=models.Q(('seen_at__isnull', True)), fields=['user', '-id'], name='notice_unseen'),
+            model_name="notice",
+            index=models.Index(condition=models.Q(("seen_at__isnull", True)), fields=["user", "-id"], name="notice_unseen"),
         ),
         migrations.AddConstraint(
-            model_name='querybin',
-            constraint=models.UniqueConstraint(fields=('query', 'position'), name='bin_position_once'),
+            model_name="querybin",
+            constraint=models.UniqueConstraint(fields=("query", "position"), name="bin_position_once"),
         ),
         migrations.AddIndex(
-            model_name='release',
-            index=models.Index(fields=['contract', 'id'], name='release_transcript'),
+            model_name="release",
+            index=models.Index(fields=["contract", "id"], name="release_transcript"),
         ),
         migrations.AddConstraint(
-            model_name='release',
-            constraint=models.CheckConstraint(condition=models.Q(('rho__gte', 1)), name='release_costs_something'),
+            model_name="release",
+            constraint=models.CheckConstraint(condition=models.Q(("rho__gte", 1)), name="release_costs_something"),
         ),
         migrations.AddConstraint(
-            model_name='release',
-            constraint=models.CheckConstraint(condition=models.Q(('account__in', ['ans', 'est'])), name='release_account_known'),
+            model_name="release",
+            constraint=models.CheckConstraint(condition=models.Q(("account__in", ["ans", "est"])), name="release_account_known"),
         ),
         migrations.AddConstraint(
-            model_name='diagnostic',
-            constraint=models.UniqueConstraint(fields=('contract', 'descriptor'), name='diagnostic_once_per_contract'),
+            model_name="diagnostic",
+            constraint=models.UniqueConstraint(fields=("contract", "descriptor"), name="diagnostic_once_per_contract"),
         ),
         migrations.AddConstraint(
-            model_name='answer',
-            constraint=models.UniqueConstraint(fields=('query', 'position'), name='answer_position_once'),
+            model_name="answer",
+            constraint=models.UniqueConstraint(fields=("query", "position"), name="answer_position_once"),
         ),
         migrations.AddConstraint(
-            model_name='answer',
-            constraint=models.CheckConstraint(condition=models.Q(('rho_hist__gte', 0), ('rho_new__gte', 0)), name='answer_not_negative'),
+            model_name="answer",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("rho_hist__gte", 0), ("rho_new__gte", 0)), name="answer_not_negative"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='answer',
-            constraint=models.CheckConstraint(condition=models.Q(('rho_eff', django.db.models.expressions.CombinedExpression(models.F('rho_hist'), '+', models.F('rho_new')))), name='answer_adds_up'),
+            model_name="answer",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("rho_eff", django.db.models.expressions.CombinedExpression(models.F("rho_hist"), "+", models.F("rho_new")))
+                ),
+                name="answer_adds_up",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='support',
-            constraint=models.UniqueConstraint(fields=('contract', 'descriptor'), name='support_once_per_contract'),
+            model_name="support",
+            constraint=models.UniqueConstraint(fields=("contract", "descriptor"), name="support_once_per_contract"),
         ),
         migrations.AddConstraint(
-            model_name='support',
-            constraint=models.CheckConstraint(condition=models.Q(('rho_hist__gte', 0)), name='support_not_negative'),
+            model_name="support",
+            constraint=models.CheckConstraint(condition=models.Q(("rho_hist__gte", 0)), name="support_not_negative"),
         ),
         migrations.AddConstraint(
-            model_name='totalraise',
-            constraint=models.CheckConstraint(condition=models.Q(('rho_total__gt', models.F('before'))), name='raise_goes_up'),
+            model_name="totalraise",
+            constraint=models.CheckConstraint(condition=models.Q(("rho_total__gt", models.F("before"))), name="raise_goes_up"),
         ),
         migrations.AddConstraint(
-            model_name='totalraise',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'open')), fields=('contract',), name='one_open_raise_per_contract'),
+            model_name="totalraise",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state", "open")), fields=("contract",), name="one_open_raise_per_contract"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='totalraise',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('decided_at__isnull', True), ('decided_by__isnull', True), ('state', 'open')), models.Q(('decided_at__isnull', False), ('decided_by__isnull', False), ('state__in', ['applied', 'rejected'])), _connector='OR'), name='raise_state_and_decision_agree'),
+            model_name="totalraise",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("decided_at__isnull", True), ("decided_by__isnull", True), ("state", "open")),
+                    models.Q(
+                        ("decided_at__isnull", False), ("decided_by__isnull", False), ("state__in", ["applied", "rejected"])
+                    ),
+                    _connector="OR",
+                ),
+                name="raise_state_and_decision_agree",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='contract',
-            constraint=models.CheckConstraint(condition=models.Q(('rho_est', django.db.models.functions.math.Floor(django.db.models.expressions.CombinedExpression(models.F('xi'), '*', models.F('rho_total'))))), name='contract_split_by_xi'),
+            model_name="contract",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "rho_est",
+                        django.db.models.functions.math.Floor(
+                            django.db.models.expressions.CombinedExpression(models.F("xi"), "*", models.F("rho_total"))
+                        ),
+                    )
+                ),
+                name="contract_split_by_xi",
+            ),
         ),
     ]

@@ -12,8 +12,9 @@ from curator.mechanism import rho
 from curator.mechanism.rho import Units
 from curator.models import AnalystBudget, BudgetRequest, Contract, Query, TotalRaise
 from curator.selectors.comparison import AnalystLine, analyst_lines
+from curator.selectors.openness import is_open
 from curator.selectors.purchases import buys
-from curator.selectors.workspace import is_open, privacy_unit, thousandths
+from curator.selectors.workspace import privacy_unit, thousandths
 
 
 @dataclass(frozen=True, slots=True)

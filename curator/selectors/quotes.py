@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
-from fractions import Fraction
 
 from accounts.models import User
 from curator.language import Ask, bins_of
@@ -20,8 +19,9 @@ from curator.models import AnalystBudget, Contract
 from curator.selectors import quote_words
 from curator.selectors.comparison import partition_price
 from curator.selectors.needs import BinNeed, bin_needs, population
+from curator.selectors.openness import is_open
 from curator.selectors.stream import bin_event
-from curator.selectors.workspace import is_open, schema_of
+from curator.selectors.workspace import schema_of
 
 SHOWN_PARTS = 60
 
@@ -119,7 +119,8 @@ class _Scene:
     @property
     def terms(self) -> Terms:
         contract = self.contract
-        return Terms(k=contract.k, mu=Fraction(contract.kappa) * contract.rho_ans, under_scarcity=self.ask.under_scarcity)
+        mu = controller.price_of_scarcity(contract.kappa, contract.rho_ans)
+        return Terms(k=contract.k, mu=mu, under_scarcity=self.ask.under_scarcity)
 
     def needs(self, weights: Sequence[Decimal]) -> list[Need]:
         return [bin_.need(weight) for bin_, weight in zip(self.live, weights, strict=True)]
@@ -207,9 +208,7 @@ def _weights(scene: _Scene) -> tuple[list[Decimal], tuple[int, ...]]:
 
 
 def _weight(contract: Contract, diagnostic: qif.Diagnostic | None, everybody: qif.Diagnostic | None) -> Decimal:
-    if diagnostic is None or everybody is None:
-        return Decimal(1)
-    return qif.weight(qif.qif(diagnostic, everybody, beta=contract.beta), contract.alpha)
+    return qif.weight_of(diagnostic, everybody, alpha=contract.alpha, beta=contract.beta)
 
 
 def _with(weights: Sequence[Decimal], positions: Sequence[int], weight: Decimal) -> list[Decimal]:

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from math import ceil, floor
 
 from curator.mechanism import qif
 from curator.mechanism.accuracy import Within, bound_reached
+from curator.mechanism.controller import price_of_scarcity
 from curator.mechanism.rho import Units
 from curator.selectors.formatting import amount, count
 
@@ -39,7 +39,7 @@ def _diagnostics(chosen: Weighing) -> str:
 
 
 def _price(chosen: Weighing) -> str:
-    left = floor(Fraction(chosen.kappa) * chosen.rho_ans / 2)
+    left = floor(price_of_scarcity(chosen.kappa, chosen.rho_ans) / 2)
     if not left:
         return "Scarcity has no price: whoever comes first may take all that is left."
     return (

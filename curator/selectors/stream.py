@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from curator.mechanism.comparators import events
-from curator.mechanism.controller import UnderScarcity
+from curator.mechanism.controller import UNPRICED, UnderScarcity
 from curator.models import Allotment, Answer, AuditEvent, AuditHead, Contract, Decision, QueryBin
 
 OPENED, RAISED = "contract.opened", "contract.raised"
-UNPRICED = "unpriced"  # the regime of a question that nobody could put a price on: no allocator can replay it
 
 Span = tuple[int, int]
 

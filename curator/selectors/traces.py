@@ -12,7 +12,7 @@ from math import ceil, floor
 
 from curator.mechanism import accuracy, rho, scarcity
 from curator.mechanism.accuracy import Exactly, Relative, StandardError, Target, Within
-from curator.mechanism.controller import cost
+from curator.mechanism.controller import UNPRICED, cost
 from curator.mechanism.rho import Units
 from curator.models import Decision
 
@@ -21,7 +21,6 @@ LIMITS = {
     "allotment": "what is left of the allotment",
     "cap": "the contract's cap on one question",
 }
-UNPRICED = "unpriced"  # a share of the value was asked for, and the size of the group is not known or too small
 OUTCOMES = {
     "reuse": "history answers it: no record was looked at, no noise drawn",
     "measure": "one new release, fused with history by inverse variance",

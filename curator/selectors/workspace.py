@@ -5,7 +5,7 @@ Everything comes from the public schema, settings, released outputs and the read
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -82,12 +82,6 @@ class QueryLine:
     value: int | None
     bound: int | None
     arrived_at: datetime
-
-
-def is_open(contract: Contract, now: datetime) -> bool:
-    """Say whether questions are taken: state open, and not past the last day (UTC, the whole day included)."""
-    ended = contract.ends_on is not None and now.astimezone(UTC).date() > contract.ends_on
-    return contract.state == Contract.State.OPEN and not ended
 
 
 _schemas: dict[UUID, Schema] = {}

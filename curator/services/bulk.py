@@ -23,7 +23,8 @@ _DESCRIPTORS = """
 _RELEASES = """
     INSERT INTO curator_release
         (uid, contract_id, version_id, descriptor_id, region, value, rho, scale, account, "group", query_id, created_at)
-    SELECT new.uid, %s, known.version_id, known.digest, known.region, new.value, new.rho, new.scale, %s, new.group, new.query_id, %s
+    SELECT
+        new.uid, %s, known.version_id, known.digest, known.region, new.value, new.rho, new.scale, %s, new.group, new.query_id, %s
     FROM unnest(%s::uuid[], %s::text[], %s::bigint[], %s::bigint[], %s::text[], %s::uuid[], %s::bigint[])
         WITH ORDINALITY AS new (uid, digest, value, rho, scale, "group", query_id, place)
     JOIN curator_descriptor AS known ON known.digest = new.digest

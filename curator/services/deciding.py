@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from curator.mechanism import accuracy, controller, qif
 from curator.mechanism.accuracy import Relative
-from curator.mechanism.controller import Decision, Limit, Need, Terms
+from curator.mechanism.controller import UNPRICED, Decision, Limit, Need, Terms
 from curator.mechanism.rho import Units
 from curator.services.pending import Cell, Pending
 from curator.services.standing import Standing
@@ -18,8 +18,6 @@ from curator.services.versions import Version
 CONTRACT_NOT_OPEN = "contract_not_open"
 NO_DIAGNOSTIC = "no_diagnostic"
 POPULATION_TOO_SMALL = "population_too_small"
-UNPRICED = "unpriced"  # the regime of a relative target whose price cannot be known
-UNWEIGHED = Decimal("1.000000")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +89,7 @@ def price(pending: Pending, cell: Cell, diagnostic: qif.Diagnostic | None) -> Un
     return None if need is None else need[1]
 
 
-def _priced(
-    pending: Pending, version: Version, standing: Standing, prices: Sequence[Units], *, insist: bool
-) -> Verdict | Wanted:
+def _priced(pending: Pending, version: Version, standing: Standing, prices: Sequence[Units], *, insist: bool) -> Verdict | Wanted:
     needs = _needs(pending, version, standing, prices)
     limits = standing.limits(pending.analyst_id, bins=len(needs))
     terms = standing.terms(pending.under_scarcity)
@@ -115,10 +111,7 @@ def _needs(pending: Pending, version: Version, standing: Standing, prices: Seque
 def _weight(digest: str, version: Version, standing: Standing) -> Decimal:
     diagnostic = standing.diagnostics.get(digest)
     population = standing.diagnostics.get(version.everybody_digest)
-    if diagnostic is None or population is None:
-        return UNWEIGHED
-    contract = standing.contract
-    return qif.weight(qif.qif(diagnostic, population, beta=contract.beta), contract.alpha)
+    return qif.weight_of(diagnostic, population, alpha=standing.contract.alpha, beta=standing.contract.beta)
 
 
 def _wanted(pending: Pending, version: Version, standing: Standing, hanging: Sequence[int]) -> Wanted | None:
@@ -152,7 +145,7 @@ def _verdict(
 def _unpriced(pending: Pending, standing: Standing, prices: Sequence[Units | None], reason: str) -> Verdict:
     """A relative target that cannot be promised: nothing is spent, history is given as far as it reaches."""
     parts = tuple(
-        Part(cell, price, standing.credit(digest).held.rho_hist, UNWEIGHED, 0, met=False)
+        Part(cell, price, standing.credit(digest).held.rho_hist, qif.UNWEIGHED, 0, met=False)
         for (cell, digest), price in zip(pending.counted, prices, strict=True)
     )
     why = reason if standing.is_open else CONTRACT_NOT_OPEN

@@ -13,7 +13,8 @@ from accounts.models import User
 from curator import language, queue
 from curator.mechanism.errors import Conflict, NotYours, TooMany
 from curator.models import Contract, Query, QueryBin
-from curator.services import asking, audit, standing, texts
+from curator.selectors.openness import is_open
+from curator.services import asking, audit, texts
 from curator.services.asking import Asked
 
 MAX_WAITING = 1_000  # questions of one person, in all contracts
@@ -80,7 +81,7 @@ def _earlier(analyst: User, contract: Contract, key: str, digest: str) -> list[Q
 def _check_open(contract: Contract) -> None:
     row = Contract.objects.get(pk=contract.pk)
     now = datetime.now(UTC)
-    if not standing.is_open(row, now):
+    if not is_open(row, now):
         state = row.state if row.state != Contract.State.OPEN else "past its last day"
         raise Conflict("contract_not_open", f"The contract is {state}; questions are taken while it is open.", state=state)
 

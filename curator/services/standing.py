@@ -5,8 +5,7 @@ Everything here is public within the contract. Read under the contract's row loc
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from fractions import Fraction
+from datetime import datetime
 
 from accounts.models import Membership, Role
 from curator.mechanism import controller, qif
@@ -14,6 +13,7 @@ from curator.mechanism.controller import Limit, Terms, UnderScarcity
 from curator.mechanism.rho import Units
 from curator.mechanism.support import Held
 from curator.models import AnalystBudget, Contract, Diagnostic, Release, Support
+from curator.selectors.openness import is_open
 
 CLOSED = Limit(0, "contract")
 
@@ -71,14 +71,8 @@ class Standing:
 
     def terms(self, under_scarcity: UnderScarcity) -> Terms:
         """The contract's side of a decision."""
-        price = Fraction(self.contract.kappa) * self.contract.rho_ans
+        price = controller.price_of_scarcity(self.contract.kappa, self.contract.rho_ans)
         return Terms(k=self.contract.k, mu=price, under_scarcity=under_scarcity)
-
-
-def is_open(contract: Contract, now: datetime) -> bool:
-    """Say whether questions may still be charged: state open, and not past the last day (UTC, the whole day included)."""
-    ended = contract.ends_on is not None and now.astimezone(UTC).date() > contract.ends_on
-    return contract.state == Contract.State.OPEN and not ended
 
 
 def read(contract: Contract, *, analysts: Iterable[int], digests: Iterable[str], now: datetime) -> Standing:

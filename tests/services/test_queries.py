@@ -211,7 +211,9 @@ def test_the_same_new_descriptors_in_opposite_order_do_not_wait_in_a_circle(peop
     assert Descriptor.objects.count() == 60
 
 
-def test_new_descriptors_are_made_in_one_order_whatever_the_order_asked(people: Cast, contract: Contract, bells: list[int]) -> None:
+def test_new_descriptors_are_made_in_one_order_whatever_the_order_asked(
+    people: Cast, contract: Contract, bells: list[int]
+) -> None:
     asked = [body(where) for where, _ in zip(places(), range(60), strict=False)]
     queries.submit(analyst=people.alice, contract=contract, body=asked, key="k")
     with connection.cursor() as cursor:

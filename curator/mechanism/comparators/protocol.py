@@ -12,7 +12,7 @@ from typing import Protocol
 
 from curator.mechanism.comparators.events import ONE, Asked, Bin, Event, Settings
 from curator.mechanism.comparators.rules import Credit, Ledger
-from curator.mechanism.controller import Decision, Limit, Need, Terms, UnderScarcity, decide
+from curator.mechanism.controller import Decision, Limit, Need, Terms, UnderScarcity, decide, price_of_scarcity
 from curator.mechanism.rho import Units
 from curator.mechanism.scarcity import optimum
 from curator.mechanism.support import residual
@@ -81,7 +81,7 @@ class Ruled:
             return self._settle(event)
         self._ledger.observe(event)
         if isinstance(event, Settings):
-            self._mu = Fraction(event.kappa) * event.rho_ans
+            self._mu = price_of_scarcity(event.kappa, event.rho_ans)
         return None
 
     def price(self, asked: Asked) -> Outcome:

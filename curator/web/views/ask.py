@@ -15,6 +15,7 @@ from curator.language import Ask, parse_ask
 from curator.mechanism.errors import Conflict, Refused
 from curator.models import Contract
 from curator.selectors import workspace as reads
+from curator.selectors.openness import is_open
 from curator.selectors.quotes import Quote
 from curator.selectors.quotes import quote as price
 from curator.services import queries
@@ -126,5 +127,5 @@ def _show(
         meter=reads.meter(contract, user),
         dictionary=reads.dictionary(contract),
         privacy_unit=reads.privacy_unit(contract.version.person_column, contract.k),
-        open_now=reads.is_open(contract, datetime.now(UTC)),
+        open_now=is_open(contract, datetime.now(UTC)),
     )
