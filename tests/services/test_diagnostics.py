@@ -10,7 +10,7 @@ from accounts.models import Membership
 from curator.mechanism.qif import Diagnostic as Measured
 from curator.mechanism.qif import qif, weight
 from curator.models import AnalystBudget, AuditEvent, Contract, Decision, Diagnostic, LedgerEntry, Query, Release
-from curator.services import contracts, diagnostics, execution, failpoints, queries
+from curator.services import contracts, diagnostics, execution, failpoints, pending, queries, settling
 from tests.cast import ROWS, Cast, cast, make_contract, units
 from tests.worker.scene import MEN, MIDDLE_AGED, WOMEN, answer, ask, check_books, draws, once, places, state
 
@@ -162,6 +162,16 @@ def test_the_account_is_never_overdrawn_whoever_asks(people: Cast) -> None:
     assert all(each.est_spent <= share for each in AnalystBudget.objects.all())
 
 
+def test_two_workers_who_want_the_same_one_take_it_once(people: Cast) -> None:
+    contract = scarce(people)
+    batch = pending.load([ask(people.alice, contract, WOMEN, within=1).pk])
+    wanted = settling.settle(contract.pk, batch, {}).wanted
+    assert wanted is not None
+    assert diagnostics.take(contract.pk, batch, wanted, {}) and diagnostics.take(contract.pk, batch, wanted, {})
+    assert Diagnostic.objects.count() == 2 and LedgerEntry.objects.filter(account="est").count() == 1
+    run(contract)
+
+
 def test_a_relative_target_is_promised_where_the_group_is_large_enough(people: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     contract = make_contract(people, rows=ROWS, xi="0.2")
     draws(monkeypatch, 1000)
@@ -207,11 +217,18 @@ def test_a_relative_target_that_is_scarce_takes_everybodys_size_too(people: Cast
     assert LedgerEntry.objects.filter(account="est", query=query).count() == 2
 
 
-def test_a_contract_frozen_before_the_diagnostic_spends_nothing(people: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("moment", ["before it is found wanting", "between that and taking it"])
+def test_a_contract_frozen_before_the_diagnostic_spends_nothing(
+    people: Cast, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
     contract = scarce(people)
     query = ask(people.alice, contract, WOMEN, relative="0.05")
     freeze = partial(contracts.freeze, curator=people.carol, contract=contract, reason="wait")
-    monkeypatch.setattr(failpoints, "reach", once("after_read", freeze))
+    take = diagnostics.take
+    if moment.startswith("before"):
+        monkeypatch.setattr(failpoints, "reach", once("after_read", freeze))
+    else:
+        monkeypatch.setattr(diagnostics, "take", lambda *given: (freeze(), take(*given))[1])
     run(contract)
     assert (decision(query).reason, Diagnostic.objects.count()) == ("contract_not_open", 0)
 
