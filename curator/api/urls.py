@@ -1,7 +1,7 @@
 """Addresses of the JSON API, version 1, with its OpenAPI document and browsable documentation."""
 
 from django.urls import URLPattern, path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from curator.api import audit, budgets, contracts, datasets, queries, tokens
 
@@ -36,5 +36,5 @@ V1: dict[str, type] = {
 urlpatterns: list[URLPattern] = [path(f"v1/{route}", view.as_view()) for route, view in V1.items()]  # type: ignore[attr-defined]  # all are APIViews
 urlpatterns += [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
-    path("docs/", SpectacularSwaggerView.as_view(url_name="api:schema"), name="docs"),
+    path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api:schema"), name="docs"),
 ]
