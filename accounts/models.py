@@ -52,11 +52,11 @@ class Membership(models.Model):
 
 
 class ApiToken(models.Model):
-    """A person's key for programs: shown once, stored as a digest; `read` may look, `ask` may also ask and change."""
+    """A person's key for programs: shown once, stored as a digest; `read` may look, `ask` may do all that its person may."""
 
     class Scope(models.TextChoices):
         READ = "read", "Read"
-        ASK = "ask", "Read and ask"
+        ASK = "ask", "Read, ask and whatever else its person may do"
 
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="tokens")
     name = models.CharField(max_length=60)

@@ -3,9 +3,20 @@
 import os
 
 from celery import Celery
+from celery.signals import task_postrun, task_prerun
+
+from rdp_site import heartbeat
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "rdp_site.settings")
 
 app = Celery("rdp_site")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+def _sign_of_life(**_: object) -> None:
+    heartbeat.touch()
+
+
+task_prerun.connect(_sign_of_life, weak=False)
+task_postrun.connect(_sign_of_life, weak=False)

@@ -25,6 +25,7 @@ CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 
 BIND = env.str("RDP_BIND", default="127.0.0.1:8000")
 WORKERS = env.int("RDP_WORKERS", default=2)
+WORKER_PATIENCE = env.float("RDP_WORKER_PATIENCE", default=180.0)
 
 VERSIONS_DIR = VAR / "versions"
 UPLOADS_DIR = VAR / "uploads"

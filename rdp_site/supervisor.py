@@ -7,6 +7,8 @@ the supervisor alone and things stop in order.
 
 import fcntl
 import json
+import os
+import signal
 import socket
 import subprocess
 import sys
@@ -20,6 +22,7 @@ from pathlib import Path
 import psutil
 import psycopg
 
+from rdp_site import heartbeat
 from rdp_site.environment import ROOT, VAR, make_var
 from rdp_site.places import PostgresError
 
@@ -39,6 +42,8 @@ class Service:
 
     name: str
     command: tuple[str, ...]
+    heartbeat: Path | None = None  # a file that it touches while it works
+    patience: float = 0.0  # seconds of silence after which it is taken for stuck
 
 
 @dataclass(slots=True)
@@ -56,10 +61,11 @@ def web(bind: str) -> Service:
     return Service("web", (sys.executable, "-m", "gunicorn", "rdp_site.wsgi", *options))
 
 
-def worker(processes: int) -> Service:
+def worker(processes: int, patience: float = 180.0) -> Service:
     """Celery workers: each contract is served by one at a time, several contracts side by side."""
     options = ("--without-gossip", "--without-mingle", "--without-heartbeat", f"--concurrency={processes}", "--loglevel=INFO")
-    return Service("worker", (sys.executable, "-m", "celery", "-A", "rdp_site", "worker", *options))
+    command = (sys.executable, "-m", "celery", "-A", "rdp_site", "worker", *options)
+    return Service("worker", command, heartbeat.FILE, patience)
 
 
 def beat() -> Service:
@@ -125,6 +131,7 @@ class Supervisor:
         if running.process.poll() is None:
             if now - running.born > STEADY:
                 running.failures = 0
+            self._end_if_stuck(running, now - running.born)
         elif running.restart_at is None:
             pause = min(2.0**running.failures - 1, LONGEST_PAUSE)
             self.say(f"{running.service.name} ended ({running.process.returncode}); starting it again in {pause:.0f} s")
@@ -135,6 +142,16 @@ class Supervisor:
                 running.process, running.born, running.restart_at = self._spawn(running.service), now, None
                 self._note()
                 self._changed.notify_all()
+
+    def _end_if_stuck(self, running: _Running, age: float) -> None:
+        """Kill a service, with all its processes, that has been silent for too long; like any that ended it is started again."""
+        service = running.service
+        if service.heartbeat is None or age < service.patience:
+            return
+        silent = heartbeat.silence(service.heartbeat)
+        if silent is None or silent > service.patience:
+            self.say(f"{service.name} has been silent for {min(age, silent or age):.0f} s; ending it")
+            os.killpg(running.process.pid, signal.SIGKILL)  # it leads a session of its own
 
     def _spawn(self, service: Service) -> subprocess.Popen[bytes]:
         with nullcontext() if self.log is None else self.log.open("ab") as output:

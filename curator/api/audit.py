@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts import access
-from curator.api.base import Api, body_of, caller, mark_of, only, page_of, paged, text_of
+from curator.api.base import Api, body_of, caller, mark_of, only, page_of, paged, param, text_of
 from curator.api.shapes import EventShape, HeadShape
 from curator.selectors import audit, records
 from curator.services.verification import verify_for
@@ -21,9 +21,8 @@ class Events(Api):
     @extend_schema(responses=page_of(EventShape), parameters=[*FILTERS, OpenApiParameter("after", int)])
     def get(self, request: Request) -> Response:
         """Events of one chain I may read, in its order, with the bytes that were hashed; `?after=` takes the mark in `next`."""
-        asked = request.query_params
-        chain = access.chain_for(caller(request), asked.get("chain", ""))
-        filters = audit.Filters(kind=asked.get("kind", ""), actor=asked.get("actor", ""))
+        chain = access.chain_for(caller(request), param(request, "chain"))
+        filters = audit.Filters(kind=param(request, "kind"), actor=param(request, "actor"))
         return Response(paged(records.events(chain, filters, after=mark_of(request)), EventShape))
 
 

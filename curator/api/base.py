@@ -47,6 +47,14 @@ def only(body: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
     return body
 
 
+def param(request: Request, name: str) -> str:
+    """A text from the address, "" where there is none; BadInput for characters that no column holds."""
+    text = request.query_params.get(name, "")
+    if not text.isprintable():
+        raise BadInput("bad_text", f"{name}: expected printable characters", field=name)
+    return text
+
+
 def mark_of(request: Request, name: str = "after") -> int:
     """A paging mark from the address, 0 where there is none."""
     text = request.query_params.get(name, "0")

@@ -3,6 +3,7 @@
 Nothing in an error depends on private data: refusals are made from the request and the public schema alone.
 """
 
+from django.db import InterfaceError, OperationalError
 from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -39,6 +40,10 @@ def handle(error: Exception, context: dict[str, object]) -> Response | None:
         access.denied(request.user, f"{request.method} {request.path}")
     if isinstance(error, Refused):
         return Response({"code": error.code, "detail": error.detail, "field": error.field}, status=status_of(error))
+    if isinstance(error, OperationalError | InterfaceError):
+        return Response(
+            {"code": "unavailable", "detail": "The database does not answer: try again soon.", "field": None}, status=503
+        )
     response = exception_handler(error, context)
     if response is not None and isinstance(error, exceptions.APIException):
         code = next((CODES[cls] for cls in type(error).__mro__ if cls in CODES), "refused")

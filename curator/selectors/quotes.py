@@ -24,6 +24,7 @@ from curator.selectors.stream import bin_event
 from curator.selectors.workspace import schema_of
 
 SHOWN_PARTS = 60
+CONTRACT_NOT_OPEN = "contract_not_open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,7 @@ class _Scene:
     limit: Limit
     my_spent: Units
     allotment: Units | None
+    open_now: bool
 
     @property
     def live(self) -> tuple[BinNeed, ...]:
@@ -148,8 +150,9 @@ def _scene(contract: Contract, analyst: User, ask: Ask) -> _Scene:
     allotment, spent = (budget.allotment, budget.spent) if budget else (0, 0)
     pool = contract.rho_ans - contract.spent_bound
     limit = controller.available(pool=pool, allotment=allotment, spent=spent, cap=contract.query_cap, bins=1)[0]
-    limit = limit if is_open(contract, datetime.now(UTC)) else Limit(0, "contract")
-    return _Scene(contract, analyst, ask, tuple(bin_needs(contract, bins, ask)), limit, spent, allotment)
+    open_now = is_open(contract, datetime.now(UTC))
+    limit = limit if open_now else Limit(0, "contract")
+    return _Scene(contract, analyst, ask, tuple(bin_needs(contract, bins, ask)), limit, spent, allotment, open_now)
 
 
 def _known(scene: _Scene) -> Quote:
@@ -184,7 +187,7 @@ def _decided(scene: _Scene) -> Quote:
         _base(scene),
         regime=decision.regime,
         kind=decision.kind,
-        reason=decision.reason,
+        reason=decision.reason if scene.open_now or not decision.reason else CONTRACT_NOT_OPEN,
         rho_min=full,
         credited=full - new,
         rho_new=new,

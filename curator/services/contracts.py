@@ -136,7 +136,7 @@ def version_data(version: DatasetVersion) -> dict[str, object]:
     """A frozen version as an event carries it: what a question of it means, and whom it protects. Public."""
     return {
         "version": str(version.uid), "schema": Schema.from_json(version.schema).digest, "table": version.table,
-        "person_column": version.person_column,
+        "person_column": version.person_column, "records": version.k,
     }  # fmt: skip
 
 

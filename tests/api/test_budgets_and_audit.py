@@ -70,6 +70,16 @@ def test_dora_reads_bytes_that_hash_to_the_head(people: Cast, contract: Contract
     assert alice.call("GET", f"audit/?chain={contract.uid}")[0] == 404
 
 
+def test_a_filter_that_no_column_holds_is_refused(contract: Contract, dora: Caller) -> None:
+    for query in (
+        f"chain={contract.uid}&kind=%00",
+        f"chain={contract.uid}&actor=%00",
+        "chain=%00",
+        f"chain={contract.uid}&after=x",
+    ):
+        assert dora.call("GET", f"audit/?{query}")[0] in (400, 404)
+
+
 def test_dora_verifies_a_contract_and_nobody_else_does(contract: Contract, dora: Caller, alice: Caller) -> None:
     status, report = dora.post("audit/verify/", {"contract": str(contract.uid)})
     assert (status, report["ok"], report["first_difference"]) == (200, True, None)

@@ -156,7 +156,7 @@ def test_what_is_found_in_one_contract_is_told_on_its_own_chain_alone(db: None) 
     assert [checked["contracts"] for checked in told] == [1, 1]
 
 
-@pytest.mark.parametrize("change", ["person_column = 'somebody'", "\"table\" = 'others'"])
+@pytest.mark.parametrize("change", ["k = 5", "person_column = 'somebody'", "\"table\" = 'others'"])
 def test_a_version_that_means_something_else_now_is_found(owner_connection: Owner, change: str) -> None:
     story = begin()
     unguard(owner_connection)

@@ -95,3 +95,25 @@ def test_who_overstays_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with supervisor.running([python("deaf", deaf)], var=tmp_path) as running:
         process = psutil.Process(running.pids()["deaf"])
     assert not process.is_running()
+
+
+def test_a_service_that_shows_no_sign_of_life_is_ended_and_started_again(tmp_path: Path) -> None:
+    said: queue.Queue[str] = queue.Queue()
+    stuck = Service("one", python("one", SLEEPER).command, heartbeat=tmp_path / "heartbeat", patience=0.2)
+    with supervisor.running([stuck], var=tmp_path, say=said.put) as running:
+        first = running.pids()["one"]
+        assert "has been silent" in said.get(timeout=30)
+        running.wait_restarted("one", first)
+
+
+def test_a_service_that_shows_signs_of_life_is_left_alone(tmp_path: Path) -> None:
+    said: queue.Queue[str] = queue.Queue()
+    beating = "import pathlib, sys, time\nwhile True: pathlib.Path(sys.argv[1]).touch(); time.sleep(0.02)"
+    lively = Service(
+        "one", (sys.executable, "-c", beating, str(tmp_path / "heartbeat")), heartbeat=tmp_path / "heartbeat", patience=5.0
+    )
+    looked: queue.Queue[None] = queue.Queue()
+    with supervisor.running([lively], var=tmp_path, say=said.put, revive=lambda: looked.put(None)):
+        for _ in range(12):  # half a second apart: past its patience
+            looked.get(timeout=30)
+        assert said.empty()

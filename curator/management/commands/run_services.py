@@ -51,7 +51,11 @@ def prepare(names: tuple[str, ...] | list[str]) -> None:
 
 def services(names: tuple[str, ...] | list[str]) -> list[supervisor.Service]:
     """The services of these names, with the sizes from the settings."""
-    made = {"web": supervisor.web(settings.BIND), "worker": supervisor.worker(settings.WORKERS), "beat": supervisor.beat()}
+    made = {
+        "web": supervisor.web(settings.BIND),
+        "worker": supervisor.worker(settings.WORKERS, settings.WORKER_PATIENCE),
+        "beat": supervisor.beat(),
+    }
     return [made[name] for name in names]
 
 

@@ -7,7 +7,6 @@ from typing import Any
 from django.db.models import QuerySet
 
 from accounts.models import Membership, User
-from curator.mechanism.schema import Schema
 from curator.models import (
     Allotment,
     AnalystBudget,
@@ -24,6 +23,7 @@ from curator.models import (
     Support,
     TotalRaise,
 )
+from curator.services.contracts import version_data
 from curator.services.standing import Purse
 from curator.services.verification.asking import Asked
 from curator.services.verification.chain import CHUNK
@@ -63,7 +63,7 @@ def _check_contract(row: Contract, state: State) -> None:
 def _check_versions(state: State) -> None:
     """A version's row still means what it meant when the contract took it up."""
     for row in DatasetVersion.objects.filter(uid__in=list(state.versions)).order_by("id"):
-        found = {"schema": Schema.from_json(row.schema).digest, "table": row.table, "person_column": row.person_column}
+        found = version_data(row)
         for name, value in state.versions[str(row.uid)].items():
             same(place_of(row), name, found[name], value)
 

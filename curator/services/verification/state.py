@@ -39,7 +39,7 @@ class State:
     contract: Contract = field(default_factory=Contract)  # never saved: only the settings are used
     state: str = ""
     version: str = ""
-    versions: dict[str, dict[str, Any]] = field(default_factory=dict)  # by uid: schema digest, table, person column
+    versions: dict[str, dict[str, Any]] = field(default_factory=dict)  # by uid: schema digest, table, person column, k
     dataset: str = ""
     spent: Units = 0
     est_spent: Units = 0
@@ -134,7 +134,7 @@ def _version(state: State, entry: Entry) -> None:
 
 def _use(state: State, told: dict[str, Any]) -> None:
     state.version = told["version"]
-    state.versions[state.version] = {name: told[name] for name in ("schema", "table", "person_column")}
+    state.versions[state.version] = {name: told[name] for name in ("schema", "table", "person_column", "records")}
 
 
 def _end_date(state: State, entry: Entry) -> None:

@@ -99,6 +99,8 @@ def _accuracy(state: AskState) -> Body:
     confidence = _hundredth(state.confidence)
     if state.kind == "relative":
         return {"relative": _hundredth(state.amount), "confidence": confidence}
+    if state.kind != "within":
+        raise BadInput("bad_choice", "Expected one of the kinds of accuracy in the list.", field="accuracy")
     body: Body = {"within": state.amount, "confidence": confidence}
     return body | {"simultaneous": True} if state.simultaneous else body
 

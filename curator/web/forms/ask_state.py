@@ -152,7 +152,7 @@ def read(data: QueryDict) -> AskState:
         rows=tuple(_row(data, place) for place in _places(data, "row")),
         groups=tuple(_group(data, place) for place in _places(data, "group")[:MAX_GROUPS]),
         sql=data.get("sql", ""),
-        kind=kind if kind in KINDS else "within",
+        kind=kind or "within",
         amount=data.get("amount", "").strip(),
         confidence=data.get("confidence", "").strip(),
         simultaneous=data.get("simultaneous") == "yes",
