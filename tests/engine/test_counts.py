@@ -173,7 +173,7 @@ def test_workers_forked_from_one_parent_each_open_their_own(tmp_path: Path, vers
         import sys
         from pathlib import Path
         from django.conf import settings
-        settings.configure(VERSIONS_DIR=Path({str(versions)!r}))
+        settings.configure(VERSIONS_DIR=Path({str(versions)!r}), ENGINE="polars")
         from curator.engine import counts
         from curator.mechanism.region import Region
         from curator.mechanism.schema import Schema

@@ -46,7 +46,8 @@ def submit(analyst: User, contract: Contract, asked: Any, key: str) -> int:
 
 
 def test_one_key_a_hundred_times_makes_one_question(people: Cast, contract: Contract, bells: list[int]) -> None:
-    assert len(set(at_once([partial(submit, people.alice, contract, body(WOMEN), "the-form")] * 100))) == 1
+    fifty = [partial(submit, people.alice, contract, body(WOMEN), "the-form")] * 50  # a server has 100 connections by default
+    assert len({*at_once(fifty), *at_once(fifty)}) == 1
     assert Query.objects.count() == QueryBin.objects.count() == 1
     assert AuditEvent.objects.filter(kind="query.submitted").count() == 1
     assert bells == [contract.pk]
