@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 from curator.demo import script, stage
-from curator.models import BudgetRequest, Contract, Query
+from curator.experiments import running
+from curator.experiments.scenarios import Chosen
+from curator.models import BudgetRequest, Contract, Experiment, Query
 from curator.services import budget_requests, execution, queries
 from tests.cast import Cast, units
 
@@ -21,6 +23,7 @@ class Pictured:
     scarce: Query
     waiting: Query
     request: BudgetRequest
+    experiment: Experiment
 
 
 def ask(step: script.Step, people: Cast, contract: Contract) -> Query:
@@ -47,10 +50,12 @@ def make_pictured() -> Pictured:
     young = {"sql": f"{script.FROM} WHERE age < 45", "accuracy": {"within": 40, "confidence": "0.95"}, "label": "Below 45"}
     late = script.Step("alice", "below 45", young)
     waiting = ask(late, people, contract)
+    experiment = running.start(owner=people.carol, contract=contract, chosen=Chosen.of(contract))
+    running.run(experiment.pk)
     for row in (*told, *scarce):
         row.refresh_from_db()
     contract.refresh_from_db()
-    return Pictured(people, contract, told[0], told[1], told[3], told[4], scarce[1], waiting, request)
+    return Pictured(people, contract, told[0], told[1], told[3], told[4], scarce[1], waiting, request, experiment)
 
 
 def pages(scene: Pictured) -> dict[str, dict[str, str]]:
@@ -72,6 +77,7 @@ def pages(scene: Pictured) -> dict[str, dict[str, str]]:
             "home": "/", "control": f"{inside}/control/", "people": f"{inside}/people/", "requests": f"{inside}/requests/",
             "compare": f"{inside}/compare/", "datasets": "/datasets/", "dataset": f"/datasets/{scene.contract.dataset.uid}/",
             "dataset-new": "/datasets/new/", "contract-new": "/contracts/new/",
+            "laboratory": f"{inside}/laboratory/", "experiment": f"/experiments/{scene.experiment.uid}/",
         },
         "dora": {
             "record": "/audit/", "event": f"/audit/{scene.contract.uid}/23/", "verify": "/audit/verify/",
