@@ -10,7 +10,7 @@ from uuid import UUID
 from accounts.models import User
 from curator.mechanism.rho import UNITS_PER_RHO, Units
 from curator.models import Contract, Experiment
-from curator.selectors.comparison import RULES
+from curator.selectors.comparison import RULES, Rule
 
 SHOWN = 12
 
@@ -25,19 +25,6 @@ class Line:
     created_at: datetime
     spent: Units | None
     saved: Units | None
-
-
-@dataclass(frozen=True, slots=True)
-class RuleLine:
-    """One allocator's totals; None where unknown."""
-
-    name: str
-    title: str
-    does: str
-    spent: Units | None
-    met: int | None
-    partial: int | None
-    declined: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +50,7 @@ class ExperimentPage:
     done: int
     total: int
     scenario: Mapping[str, Any]
-    rules: tuple[RuleLine, ...]
+    rules: tuple[Rule, ...]
     analysts: tuple[AnalystLine, ...]
     report: Mapping[str, Any]
     charts: Mapping[str, Any]
@@ -113,9 +100,9 @@ def experiment_page(row: Experiment) -> ExperimentPage:
     )
 
 
-def _rule(name: str, found: Mapping[str, Any]) -> RuleLine:
+def _rule(name: str, found: Mapping[str, Any]) -> Rule:
     title, does = RULES[name]
-    return RuleLine(name, title, does, units(found["spent"]), found["met"], found["partial"], found["declined"])
+    return Rule(name, title, does, units(found["spent"]), found["met"], found["partial"], found["declined"])
 
 
 def _analysts(allocators: Mapping[str, Any]) -> tuple[AnalystLine, ...]:

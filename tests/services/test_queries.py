@@ -3,7 +3,6 @@
 import datetime
 import json
 import logging
-import uuid
 from functools import partial
 from typing import Any
 
@@ -13,11 +12,11 @@ from kombu.exceptions import OperationalError as BrokerAway
 
 from accounts.models import User
 from curator import queue
-from curator.mechanism.errors import BadInput, Conflict, NotYours, Refused, TooLarge, TooMany
+from curator.mechanism.errors import BadInput, Conflict, Refused, TooLarge, TooMany
 from curator.models import AuditEvent, Contract, Descriptor, Query, QueryBin
-from curator.services import contracts, execution, failpoints, queries
+from curator.services import contracts, execution, queries
 from tests.cast import ROWS, Cast, cast, make_contract, make_version
-from tests.worker.scene import MEN, WOMEN, ask, at_once, body, elsewhere, once, places, state
+from tests.worker.scene import MEN, WOMEN, ask, at_once, body, elsewhere, places, state
 
 pytestmark = pytest.mark.django_db
 
@@ -265,54 +264,3 @@ def test_a_broker_that_is_away_neither_fails_the_request_nor_shows_its_password(
         query = ask(people.alice, contract, WOMEN)
     assert state(query) == "waiting"
     assert "not delivered" in caplog.text and "pa55word" not in caplog.text
-
-
-def test_a_waiting_question_is_taken_back_and_never_decided(people: Cast, contract: Contract) -> None:
-    query = ask(people.alice, contract, WOMEN)
-    queries.cancel(analyst=people.alice, query=query)
-    execution.run(contract.pk)
-    assert state(query) == "cancelled"
-    assert AuditEvent.objects.filter(kind="query.cancelled", query=query.uid).count() == 1
-    contract.refresh_from_db()
-    assert contract.spent_bound == 0
-
-
-def test_only_its_asker_takes_a_question_back_and_only_while_it_waits(people: Cast, contract: Contract) -> None:
-    query = ask(people.alice, contract, WOMEN)
-    with pytest.raises(NotYours):
-        queries.cancel(analyst=people.bob, query=query)
-    execution.run(contract.pk)
-    with pytest.raises(Conflict) as refused:
-        queries.cancel(analyst=people.alice, query=query)
-    assert refused.value.code == "not_waiting"
-    assert state(query) == "answered"
-
-
-def test_a_question_taken_back_while_it_is_read_is_passed_over(
-    people: Cast, contract: Contract, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, second = ask(people.alice, contract, WOMEN), ask(people.bob, contract, MEN)
-    monkeypatch.setattr(failpoints, "reach", once("after_read", partial(queries.cancel, analyst=people.alice, query=first)))
-    execution.run(contract.pk)
-    assert (state(first), state(second)) == ("cancelled", "answered")
-
-
-def test_sixteen_tabs_cancel_while_the_controller_runs_and_each_question_has_one_end(
-    people: Cast, contract: Contract, bells: list[int]
-) -> None:
-    where = places()
-    asked = [ask(people.alice, contract, next(where), rho="0.001") for _ in range(60)]
-    cancels = [partial(queries.cancel, analyst=people.alice, query=query) for query in asked[::4]]
-    at_once([partial(execution.run, contract.pk), *cancels])
-    execution.run(contract.pk)
-    for query in asked:
-        ends = AuditEvent.objects.filter(query=query.uid, kind__in=["query.decided", "query.cancelled"])
-        assert ends.count() == 1
-        assert (ends.get().kind == "query.cancelled") == (state(query) == "cancelled")
-
-
-def test_a_question_is_found_by_its_uid_and_says_what_was_asked(people: Cast, contract: Contract) -> None:
-    query = Query.objects.get(uid=ask(people.alice, contract, WOMEN, within=10, confidence="0.99").uid)
-    assert isinstance(query.uid, uuid.UUID)
-    assert query.accuracy == {"within": 10, "confidence": "0.99", "simultaneous": False}
-    assert "sex" in query.sql and query.bins.get().rho_min == 33_174_483_006
