@@ -7,7 +7,7 @@ the person and how many records one may have.
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from decimal import Decimal
@@ -88,14 +88,18 @@ def read_schema(text: str) -> Schema:
 
 
 def register_upload(
-    *, curator: User, dataset: Dataset, file: "File[bytes]", filename: str, schema_text: str, unit: PrivacyUnit,
-    table: str = "people", ring: bool = True,
+    *, curator: User, dataset: Dataset | Callable[[], Dataset], file: "File[bytes]", filename: str, schema_text: str,
+    unit: PrivacyUnit, table: str = "people", ring: bool = True,
 ) -> Upload:  # fmt: skip
     """Keep a curator's file (1 GiB at most unless set) for the worker, which is rung for once this is committed.
 
-    BadInput for a schema, table name or person column that is none; TooLarge; NotYours.
+    `dataset` may be what makes one: called once the file is kept, so that the site's chain, which making one holds, never waits
+    for a copy. BadInput for a schema, table name or person column that is none; TooLarge; NotYours.
     """
-    _require_owner(curator, dataset)
+    if isinstance(dataset, Dataset):
+        _require_owner(curator, dataset)
+    else:
+        _require_curator(curator)
     schema = read_schema(schema_text)
     if unit.person_column in schema.names:
         raise _bad_unit(f"{echo(unit.person_column)} says who a person is: it cannot be asked about.", "person_column")
@@ -104,13 +108,14 @@ def register_upload(
             "bad_table", "A table's name has letters, digits and underscores, at most 63, no digit first.", field="table"
         )
     upload = Upload(
-        dataset=dataset, filename=_filename(filename), table=table, schema=schema.to_json(),
+        filename=_filename(filename), table=table, schema=schema.to_json(),
         person_column=unit.person_column, k=unit.k, created_by=curator,
     )  # fmt: skip
     with ExitStack() as undo:
         undo.callback(path_of(upload).unlink, missing_ok=True)
         _keep(file, path_of(upload))
         with transaction.atomic():
+            upload.dataset = dataset if isinstance(dataset, Dataset) else dataset()
             _record(upload, schema, ring=ring)
         undo.pop_all()
     return upload

@@ -3,10 +3,12 @@
 import json
 from typing import Any
 
+from django.db import connections
 from django.test import Client
 
 from accounts.models import ApiToken
 from curator.models import Contract
+from rdp_site.places import free_port
 from tests.api.conftest import Caller
 
 
@@ -58,3 +60,16 @@ def test_without_key_or_session_everything_is_401(contract: Contract) -> None:
         response = Client().get(f"/api/v1/{path}")
         assert response.status_code == 401
         assert json.loads(response.content)["code"] == "not_signed_in"
+
+
+def test_a_database_that_is_away_is_told_as_json(db: None) -> None:
+    database = connections.settings["default"]
+    before = {"HOST": database["HOST"], "PORT": database["PORT"]}
+    connections.close_all()
+    database.update(HOST="127.0.0.1", PORT=str(free_port()))
+    try:
+        status, told = with_key("rdp_whatever", "GET", "contracts/")
+    finally:
+        database.update(before)
+        connections.close_all()
+    assert (status, told["code"]) == (503, "unavailable")

@@ -151,3 +151,10 @@ def test_monotone_in_the_bound_and_in_the_confidence(people: Cast) -> None:
     ]
     assert sure == sorted(sure)
     assert sure[2] == 33174483006
+
+
+def test_a_quote_of_a_frozen_contract_says_that_it_is_not_open(people: Cast) -> None:
+    contract = make_contract(people)
+    contracts.freeze(curator=people.carol, contract=contract, reason="A question about the source")
+    told = priced(contract, people.alice, within(25, OLD))
+    assert (told.kind, told.reason, told.charge) == ("decline", "contract_not_open", 0)

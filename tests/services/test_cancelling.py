@@ -9,20 +9,10 @@ from curator import queue
 from curator.mechanism.errors import Conflict, NotYours
 from curator.models import AuditEvent, Contract, Query
 from curator.services import execution, failpoints, queries
-from tests.cast import ROWS, Cast, cast, make_contract
+from tests.cast import Cast
 from tests.worker.scene import MEN, WOMEN, ask, at_once, once, places, state
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def people() -> Cast:
-    return cast()
-
-
-@pytest.fixture
-def contract(people: Cast) -> Contract:
-    return make_contract(people, rows=ROWS)
 
 
 @pytest.fixture

@@ -3,11 +3,14 @@
 import io
 import json
 import stat
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from pytest_django import Settings
 
 from accounts.models import Role
@@ -34,7 +37,7 @@ def people() -> Cast:
     return cast()
 
 
-def upload(people: Cast, dataset: Dataset, **changes: Any) -> Upload:
+def upload(people: Cast, dataset: Dataset | Callable[[], Dataset], **changes: Any) -> Upload:
     arguments: dict[str, Any] = {
         "curator": people.carol, "dataset": dataset, "file": SimpleUploadedFile("p.csv", FILE), "filename": "p.csv",
         "schema_text": json.dumps(SCHEMA), "unit": PrivacyUnit(), "ring": False,
@@ -206,3 +209,26 @@ def test_a_plain_binary_file_can_be_handed_in(people: Cast) -> None:
 
     dataset = datasets.create_dataset(curator=people.carol, name="People")
     assert datasets.path_of(upload(people, dataset, file=File(io.BytesIO(FILE)))).read_bytes() == FILE
+
+
+class Watched(SimpleUploadedFile):
+    """A file that notes whether a transaction is open while it is copied."""
+
+    open_while_copied: bool | None = None
+
+    def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
+        self.open_while_copied = connection.in_atomic_block
+        return super().chunks(chunk_size)
+
+
+def test_a_first_file_is_copied_before_anything_is_locked_and_makes_its_dataset_or_nothing(people: Cast) -> None:
+    make = partial(datasets.create_dataset, curator=people.carol, name="People")
+    file = Watched("p.csv", FILE)
+    made = upload(people, make, file=file)
+    assert (file.open_while_copied, made.dataset.name) == (False, "People")
+    with pytest.raises(Conflict, match="name_taken"):
+        upload(people, make)
+    with pytest.raises(NotYours):
+        upload(people, make, curator=people.alice)
+    assert (Dataset.objects.count(), Upload.objects.count()) == (1, 1)
+    assert [path.name for path in datasets.path_of(made).parent.iterdir()] == [str(made.uid)]

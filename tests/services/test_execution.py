@@ -8,10 +8,10 @@ import pytest
 
 from curator.engine import counts
 from curator.mechanism import rho
-from curator.models import Contract, Decision, Query, Release
-from curator.services import execution
-from tests.cast import ROWS, Cast, cast, make_contract, make_version, units
-from tests.worker.scene import MEN, MIDDLE_AGED, WOMEN, answer, ask, check_books, draws, places, state
+from curator.models import Contract, Query, Release
+from tests.cast import ROWS, Cast, make_contract, make_version, units
+from tests.services.serving import decision, run, served, spent
+from tests.worker.scene import MEN, MIDDLE_AGED, WOMEN, answer, ask, draws, places, state
 
 pytestmark = pytest.mark.django_db
 
@@ -19,38 +19,10 @@ pytestmark = pytest.mark.django_db
 AT_10, AT_5 = 19_207_294_104, 76_829_176_414
 
 
-@pytest.fixture
-def people() -> Cast:
-    return cast()
-
-
-@pytest.fixture
-def contract(people: Cast) -> Contract:
-    return make_contract(people, rows=ROWS)
-
-
-def run(contract: Contract) -> None:
-    execution.run(contract.pk)
-    check_books(contract)
-
-
-def spent(contract: Contract) -> int:
-    return Contract.objects.values_list("spent_bound", flat=True).get(pk=contract.pk)
-
-
-def decision(query: Query) -> Decision:
-    return Decision.objects.get(query=query)
-
-
 def reached(query: Query) -> int:
     bound = answer(query).bound
     assert bound is not None
     return bound
-
-
-def served(contract: Contract, *queries: Query) -> list[Decision]:
-    run(contract)
-    return [decision(query) for query in queries]
 
 
 def test_the_papers_two_questions_cost_07_and_then_03(people: Cast, contract: Contract) -> None:

@@ -9,41 +9,14 @@ import pytest
 from curator import queue
 from curator.models import AuditEvent, Contract, Decision, LedgerEntry, Query, Release, Support
 from curator.services import contracts, execution, failpoints, memberships
-from tests.cast import ROWS, Cast, cast, make_contract, make_version, units
+from tests.cast import ROWS, Cast, make_contract, make_version, units
+from tests.services.serving import decision, run, served, spent
 from tests.worker.scene import MEN, WOMEN, answer, ask, check_books, once, places, state
 
 pytestmark = pytest.mark.django_db
 
 #: rho_min in units at 95 %: z * z / (2 * E * E).
 AT_10, AT_5 = 19_207_294_104, 76_829_176_414
-
-
-@pytest.fixture
-def people() -> Cast:
-    return cast()
-
-
-@pytest.fixture
-def contract(people: Cast) -> Contract:
-    return make_contract(people, rows=ROWS)
-
-
-def run(contract: Contract) -> None:
-    execution.run(contract.pk)
-    check_books(contract)
-
-
-def spent(contract: Contract) -> int:
-    return Contract.objects.values_list("spent_bound", flat=True).get(pk=contract.pk)
-
-
-def decision(query: Query) -> Decision:
-    return Decision.objects.get(query=query)
-
-
-def served(contract: Contract, *queries: Query) -> list[Decision]:
-    run(contract)
-    return [decision(query) for query in queries]
 
 
 def test_a_new_version_is_not_credited_and_spending_adds_up(people: Cast, contract: Contract) -> None:

@@ -15,20 +15,10 @@ from curator import queue
 from curator.mechanism.errors import BadInput, Conflict, Refused, TooLarge, TooMany
 from curator.models import AuditEvent, Contract, Descriptor, Query, QueryBin
 from curator.services import contracts, execution, queries
-from tests.cast import ROWS, Cast, cast, make_contract, make_version
+from tests.cast import Cast, make_contract, make_version
 from tests.worker.scene import MEN, WOMEN, ask, at_once, body, elsewhere, places, state
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def people() -> Cast:
-    return cast()
-
-
-@pytest.fixture
-def contract(people: Cast) -> Contract:
-    return make_contract(people, rows=ROWS)
 
 
 @pytest.fixture

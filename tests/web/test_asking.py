@@ -54,6 +54,7 @@ BAD = [
     ({"row-0-value": ""}, "Condition 1: This condition still needs a value."),
     ({"row-0-test": "equals", "row-0-value": "200"}, "from 0 to 99"),
     ({"row-0-test": "between", "row-0-low": "", "row-0-high": "3"}, "Condition 1: This condition still needs a value."),
+    ({"kind": "about"}, "one of the kinds of accuracy"),
     ({"amount": "0"}, "whole number of people"),
     ({"amount": "-5"}, "whole number of people"),
     ({"amount": "2.5"}, "whole number of people"),

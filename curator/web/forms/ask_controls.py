@@ -106,7 +106,7 @@ def controls(state: AskState, schema: Schema, problems: Sequence[Problem]) -> Co
         groups=tuple(_group(place, group, schema, told.get(f"group-{place}", "")) for place, group in enumerate(state.groups)),
         may_group=len(state.groups) < min(MAX_GROUPS, len(schema.columns)),
         kinds=_options(KINDS, state.kind),
-        unit=UNITS[state.kind],
+        unit=UNITS.get(state.kind, ""),  # a kind that is not in the list is refused where the body is made
         sure=state.kind in ("within", "relative"),
         together=state.kind == "within" and (bool(state.groups) or state.view == "sql"),
         scarcity=_options(SCARCITY, state.under_scarcity),

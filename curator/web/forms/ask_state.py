@@ -30,7 +30,6 @@ ORDERED_TESTS = {
     "not_between": "is not between",
 }
 LISTED_TESTS = {"equals": "is", "not_equals": "is not", "in": "is one of", "not_in": "is none of"}
-KINDS = ("within", "standard_error", "relative", "rho")
 
 
 @dataclass(frozen=True, slots=True)

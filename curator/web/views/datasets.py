@@ -1,10 +1,10 @@
 """Datasets: the list, one with its versions, and uploading a file for the worker to freeze."""
 
 import json
+from functools import partial
 from uuid import UUID
 
 from django.contrib import messages
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -80,16 +80,16 @@ def _upload(request: HttpRequest, user: User, kind: type[UploadForm], existing: 
 def _register(user: User, form: UploadForm, existing: Dataset | None) -> Dataset:
     """Keep the file; a new dataset is made with it or not at all."""
     data, unit = form.cleaned_data, form.privacy_unit()
-    services.read_schema(data["schema"])
-    with transaction.atomic():
-        made = existing or services.create_dataset(
-            curator=user, name=data["name"], description=data["description"], source=data["source"]
-        )
-        services.register_upload(
-            curator=user, dataset=made, file=data["file"], filename=data["file"].name, schema_text=data["schema"],
-            unit=unit, table=data["table"],
-        )  # fmt: skip
-    return made
+    upload = services.register_upload(
+        curator=user, dataset=existing or partial(_new, user, form), file=data["file"], filename=data["file"].name,
+        schema_text=data["schema"], unit=unit, table=data["table"],
+    )  # fmt: skip
+    return upload.dataset
+
+
+def _new(user: User, form: UploadForm) -> Dataset:
+    data = form.cleaned_data
+    return services.create_dataset(curator=user, name=data["name"], description=data["description"], source=data["source"])
 
 
 def _place(form: UploadForm, refused: Refused) -> None:
