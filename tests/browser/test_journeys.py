@@ -46,6 +46,8 @@ def test_alice_asks_watches_and_reads(page: "Page", worker: Worker, contract: Co
         sign_in(page, person("alice"))
         page.get_by_role("link", name="Ask", exact=True).first.click()
         page.get_by_role("button", name="Add condition").click()
+        page.get_by_label("Test of condition 1").wait_for()
+        page.wait_for_load_state("networkidle")  # quicker than any hand: a choice made while the row is being put in goes unheard
         page.get_by_label("Test of condition 1").select_option("at_least")
         page.get_by_label("Value of condition 1").fill("40")
         page.get_by_label("How much, in people").fill("10")
