@@ -21,7 +21,7 @@ assert settings.TESTING, "the settings were read before the tests could say wher
 hypothesis.settings.register_profile("unhurried", deadline=None)
 hypothesis.settings.load_profile("unhurried")
 
-pytest_plugins = ["tests.fixtures.database", "tests.fixtures.worker", "tests.fixtures.browser"]
+pytest_plugins = ["tests.fixtures.figures", "tests.fixtures.database", "tests.fixtures.worker", "tests.fixtures.browser"]
 
 
 def pytest_unconfigure() -> None:
