@@ -10,7 +10,7 @@ WITHOUT_DATABASE = {
     *("", "check", "collectstatic", "diffsettings", "findstatic", "help", "makemigrations", "spectacular", "version"),
     *("laboratory", "generate_workload"),
 }
-FROM_NOTHING = {"demo", "run_services", "setup_database"}
+FROM_NOTHING = {"demo", "restore", "run_services", "setup_database"}
 
 
 def main(argv: list[str]) -> None:

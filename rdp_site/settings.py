@@ -44,6 +44,7 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "axes",
     "csp",
+    "django_guid",
     "django_htmx",
     "rest_framework",
     "drf_spectacular",
@@ -51,6 +52,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "django_guid.middleware.guid_middleware",  # first: every line of the log and every answer has the request's id
+    "rdp_site.logs.log_requests",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -235,11 +238,23 @@ SWEEP_SECONDS = env.float("RDP_SWEEP_SECONDS", default=5.0)
 CELERY_BEAT_SCHEDULE = {"sweep": {"task": "curator.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}}}
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR / "beat-schedule")
 
+LOG_FORMAT = env.str("RDP_LOG_FORMAT", default="plain")  # plain, for people; json, for a collector
+METRICS_TOKEN = env.str("RDP_METRICS_TOKEN", default="")  # empty: there is no /metrics
+DJANGO_GUID = {"GUID_HEADER_NAME": "X-Request-ID", "VALIDATE_GUID": True, "EXPOSE_HEADER": False}
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "filters": {"correlation_id": {"()": "django_guid.log_filters.CorrelationId", "correlation_id_field": "correlation_id"}},
+    "formatters": {
+        "plain": {
+            "()": "rdp_site.logs.PlainFormatter",
+            "format": "{asctime} {levelname} [{correlation_id}] {name}: {message}",
+            "style": "{",
+        },
+        "json": {"()": "rdp_site.logs.StructuredFormatter"},
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["correlation_id"]}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
-    "loggers": {"pgmq": {"level": "WARNING"}},
+    # Django's own lines about refused requests repeat the path; ours do not.
+    "loggers": {"pgmq": {"level": "WARNING"}, "django_guid": {"level": "ERROR"}, "django.request": {"level": "ERROR"}},
 }
