@@ -30,6 +30,7 @@ OPTIONS = {
     "max_connections": "200",
     "unix_socket_permissions": "0700",
     "log_min_error_statement": "panic",  # no statement, hence no value of one, reaches the log
+    "log_error_verbosity": "terse",  # nor the row that a constraint refused: its noise was drawn and never released
     "log_parameter_max_length_on_error": "0",
 }
 

@@ -15,6 +15,16 @@ from psycopg import sql
 from rdp_site import grants
 
 DURABLE = ("fsync", "full_page_writes", "synchronous_commit")
+#: What keeps statements, parameters and refused rows out of the server's log: setting, values that do, the one to choose.
+DISCREET: dict[str, tuple[tuple[str, ...], str]] = {
+    "log_error_verbosity": (("terse",), "terse"),
+    "log_min_error_statement": (("log", "fatal", "panic"), "panic"),
+    "log_statement": (("none", "ddl"), "none"),
+    "log_min_duration_statement": (("-1",), "-1"),
+    "log_min_duration_sample": (("-1",), "-1"),
+    "log_transaction_sample_rate": (("0",), "0"),
+    "log_parameter_max_length_on_error": (("0",), "0"),
+}
 
 
 class CannotInstall(Exception):
@@ -46,6 +56,14 @@ def check_durability() -> None:
         off = sorted(f"{name} = {setting}" for name, setting in cursor.fetchall() if setting in ("off", "local"))
     if off:
         raise CannotInstall(f"PostgreSQL may lose acknowledged charges: {', '.join(off)}. Switch {', '.join(DURABLE)} on.")
+
+
+def indiscretions() -> dict[str, str]:
+    """Settings of the server with which values could reach its log, each with the value that keeps them out."""
+    with connections["default"].cursor() as cursor:
+        cursor.execute("SELECT name, setting FROM pg_settings WHERE name = ANY(%s)", [list(DISCREET)])
+        found = dict(cursor.fetchall())
+    return {name: best for name, (good, best) in DISCREET.items() if name in found and found[name] not in good}
 
 
 def _install_queue(owner: psycopg.Connection, database: str, role: str) -> None:

@@ -25,6 +25,7 @@ CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 
 BIND = env.str("RDP_BIND", default="127.0.0.1:8000")
 WORKERS = env.int("RDP_WORKERS", default=2)
+TICK_MS = env.int("RDP_TICK_MS", default=0 if TESTING else 250)  # publishing tick: see curator/ticks.py; 0: off
 WORKER_PATIENCE = env.float("RDP_WORKER_PATIENCE", default=180.0)
 
 VERSIONS_DIR = VAR / "versions"

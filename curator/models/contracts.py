@@ -11,6 +11,8 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Floor
 
+from curator import ticks
+
 
 class Contract(models.Model):
     """A finite zCDP budget over one population. Settings freeze at opening, save `rho_total` (upwards) and `ends_on`."""
@@ -42,7 +44,7 @@ class Contract(models.Model):
     spent_method = models.CharField(max_length=20, default="sum")  # how the bound is computed: "sum" of the ledger's loads
     est_spent = models.BigIntegerField(default=0)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=ticks.now, editable=False)
     opened_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -93,7 +95,7 @@ class Allotment(models.Model):
     reason = models.TextField(blank=True)
     request = models.OneToOneField("curator.BudgetRequest", on_delete=models.PROTECT, null=True, related_name="allotment")
     event_seq = models.BigIntegerField()  # its place in the contract's audit chain
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=ticks.now, editable=False)
 
 
 class BudgetRequest(models.Model):
@@ -114,7 +116,7 @@ class BudgetRequest(models.Model):
     note = models.TextField(blank=True)
     decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
     decided_at = models.DateTimeField(null=True, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=ticks.now, editable=False)
 
     class Meta:
         constraints = [
@@ -152,7 +154,7 @@ class TotalRaise(models.Model):
     decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
     decided_at = models.DateTimeField(null=True, blank=True)
     note = models.TextField(blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=ticks.now, editable=False)
 
     class Meta:
         constraints = [

@@ -8,6 +8,8 @@ import uuid
 from django.conf import settings
 from django.db import models
 
+from curator import ticks
+
 
 class Dataset(models.Model):
     """One population of records that a curator looks after."""
@@ -17,7 +19,7 @@ class Dataset(models.Model):
     description = models.TextField(blank=True)
     source = models.TextField(blank=True)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="datasets")
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=ticks.now, editable=False)
 
 
 class DatasetVersion(models.Model):
@@ -31,7 +33,7 @@ class DatasetVersion(models.Model):
     person_column = models.CharField(max_length=200, blank=True)  # empty: one record is one person
     k = models.PositiveIntegerField(default=1)  # most records one person may have
     frozen_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    frozen_at = models.DateTimeField(auto_now_add=True)
+    frozen_at = models.DateTimeField(default=ticks.now, editable=False)
 
     class Meta:
         constraints = [
@@ -60,4 +62,4 @@ class Upload(models.Model):
     detail = models.TextField(blank=True)
     version = models.OneToOneField(DatasetVersion, on_delete=models.PROTECT, null=True, related_name="upload")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=ticks.now, editable=False)

@@ -5,6 +5,8 @@ import uuid
 from django.conf import settings
 from django.db import models
 
+from curator import ticks
+
 
 class Experiment(models.Model):
     """One replay asked for by `owner`: of the contract's own transcript, or of a workload file (`workload` not empty)."""
@@ -26,4 +28,4 @@ class Experiment(models.Model):
     total = models.PositiveIntegerField(default=0)
     detail = models.TextField(blank=True)  # why it was refused
     result = models.JSONField(null=True, blank=True)  # {"report": the laboratory's document, "charts": its charts}
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=ticks.now, editable=False)

@@ -7,6 +7,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from curator import ticks
+
 
 class Notice(models.Model):
     """One thing that happened which concerns `user`."""
@@ -23,7 +25,7 @@ class Notice(models.Model):
     contract = models.ForeignKey("curator.Contract", on_delete=models.PROTECT, related_name="+")
     query = models.ForeignKey("curator.Query", on_delete=models.PROTECT, null=True, related_name="+")
     request = models.ForeignKey("curator.BudgetRequest", on_delete=models.PROTECT, null=True, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=ticks.now, editable=False)
     seen_at = models.DateTimeField(null=True, blank=True)
     mailed_at = models.DateTimeField(null=True, blank=True)
 

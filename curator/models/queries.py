@@ -10,6 +10,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from curator import ticks
+
 
 class Query(models.Model):
     """One question by one analyst under one contract."""
@@ -42,7 +44,7 @@ class Query(models.Model):
     state = models.CharField(max_length=9, choices=State.choices, default=State.WAITING)
     attempts = models.PositiveSmallIntegerField(default=0)
     failure = models.CharField(max_length=60, blank=True)  # a stable code
-    arrived_at = models.DateTimeField(auto_now_add=True)
+    arrived_at = models.DateTimeField(default=ticks.now, editable=False)
     claimed_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 

@@ -7,6 +7,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from curator import ticks
+
 
 class LedgerEntry(models.Model):
     """One charge. `load` is the privacy spent, `quota` what it takes of the analyst's allotment; equal today."""
@@ -20,7 +22,7 @@ class LedgerEntry(models.Model):
     balance_before = models.BigIntegerField()
     balance_after = models.BigIntegerField()
     event_seq = models.BigIntegerField()
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=ticks.now, editable=False)
 
     class Meta:
         constraints = [

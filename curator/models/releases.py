@@ -10,6 +10,8 @@ import uuid
 from django.db import models
 from django.db.models import Q
 
+from curator import ticks
+
 
 class Descriptor(models.Model):
     """(dataset version, aggregate, region in canonical form); equal digest means equal meaning."""
@@ -55,7 +57,7 @@ class Release(models.Model):
     account = models.CharField(max_length=3, choices=Account.choices)
     group = models.UUIDField()  # the set of disjoint bins it was drawn with
     query = models.ForeignKey("curator.Query", on_delete=models.PROTECT, null=True, related_name="releases")
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=ticks.now, editable=False)
 
     class Meta:
         constraints = [

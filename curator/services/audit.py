@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.utils import timezone
 
+from curator import ticks
 from curator.mechanism import chain as hashing
 from curator.models import AuditEvent, AuditHead, Contract
 
@@ -39,7 +39,7 @@ def append(chain: str, events: Sequence[Event]) -> list[AuditEvent]:
     if not connection.in_atomic_block:
         raise transaction.TransactionManagementError("An audit event belongs to the transaction of what it tells.")
     head = _locked_head(chain)
-    at = timezone.now()
+    at = ticks.now()
     rows = []
     for event in events:
         row = _row(head, event, at)

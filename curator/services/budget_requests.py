@@ -5,10 +5,10 @@ curator or a doubled click, finds it decided. The contract's row lock makes "fir
 """
 
 from django.db import transaction
-from django.utils import timezone
 
 from accounts import access
 from accounts.models import Role, User
+from curator import ticks
 from curator.mechanism import rho
 from curator.mechanism.errors import BadInput, Conflict
 from curator.mechanism.rho import Units
@@ -96,7 +96,7 @@ def _check_granted(granted: Units, amount: Units) -> None:
 
 def _decide(asked: BudgetRequest, state: str, *, by: User, granted: Units | None, note: str) -> None:
     asked.state, asked.granted, asked.note = state, granted, note
-    asked.decided_by, asked.decided_at = by, timezone.now()
+    asked.decided_by, asked.decided_at = by, ticks.now()
     asked.save(update_fields=["state", "granted", "note", "decided_by", "decided_at"])
     _notify([asked.analyst], Notice.Kind.DECISION, asked)
 

@@ -8,12 +8,13 @@ row lock alone.
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import accumulate, takewhile
 
 from django.db import connection, transaction
 from django.db.models import Count, F, QuerySet
 
+from curator import ticks
 from curator.models import Query, QueryBin
 from curator.services import audit
 
@@ -60,7 +61,7 @@ def claim(contract_id: int) -> tuple[int, ...]:
             rows = list(_locked(contract_id).values_list("id", "attempts")[:BATCH_QUERIES])
             worn = [number for number, attempts in rows if attempts >= MAX_ATTEMPTS]
             taken = _batch([row for row in rows if row[1] < MAX_ATTEMPTS])
-            now = datetime.now(UTC)
+            now = ticks.now()
             Query.objects.filter(id__in=taken).update(attempts=F("attempts") + 1, claimed_at=now)
             _fail(worn, now)
         if taken or not rows:

@@ -9,10 +9,10 @@ import datetime
 from typing import Unpack
 
 from django.db import transaction
-from django.utils import timezone
 
 from accounts import access
 from accounts.models import Membership, Role, User
+from curator import ticks
 from curator.mechanism.errors import BadInput, Conflict
 from curator.mechanism.schema import Schema
 from curator.models import Contract, DatasetVersion
@@ -61,7 +61,7 @@ def open_draft(*, curator: User, contract: Contract) -> Contract:
     with transaction.atomic():
         row = locked_for(curator, contract, State.DRAFT)
         contract_settings.check_end(row.ends_on)
-        row.state, row.opened_at = State.OPEN, timezone.now()
+        row.state, row.opened_at = State.OPEN, ticks.now()
         row.save(update_fields=["state", "opened_at"])
         _record(row, "contract.opened", curator, {"settings": settings_data(row)})
     return row

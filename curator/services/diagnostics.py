@@ -18,6 +18,7 @@ from curator.mechanism.rho import Units
 from curator.models import AnalystBudget, AuditEvent, Contract, Descriptor, Diagnostic, LedgerEntry, Query, Release
 from curator.services import audit, drawing, failpoints, reading, standing
 from curator.services.deciding import Wanted
+from curator.services.discretion import discreet
 from curator.services.drawing import Counts, Fresh
 from curator.services.pending import Batch
 from curator.services.recording import exactly_one
@@ -35,6 +36,7 @@ class Bill:
     charge: Units
 
 
+@discreet
 def take(contract_id: int, batch: Batch, wanted: Wanted, counts: Counts) -> bool:
     """Take the diagnostics that a question waits for; False if they may not be paid for, EngineFailed if not counted."""
     version = batch.versions[wanted.pending.version_id]

@@ -16,6 +16,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from accounts.models import User
+from curator import ticks
 from curator.engine import files
 from curator.engine.freezing import freeze
 from curator.engine.report import ParseReport
@@ -42,7 +43,8 @@ def freeze_upload(upload_id: int, *, wait: bool = False) -> None:
         if upload is None:
             return
         try:
-            report = _freeze(upload)
+            with ticks.paced():
+                report = _freeze(upload)
         except Refused as refusal:
             _refuse(upload, refusal)
         except EngineFailed as failure:

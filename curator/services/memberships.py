@@ -4,9 +4,9 @@ A place ends by being switched off; what was spent in it is kept, and counts aga
 """
 
 from django.db import transaction
-from django.utils import timezone
 
 from accounts.models import Membership, Role, User
+from curator import ticks
 from curator.mechanism import rho as amounts
 from curator.mechanism.errors import BadInput, Conflict
 from curator.mechanism.rho import Units
@@ -141,5 +141,5 @@ def _allotment_event(
 def _cancel_waiting(contract: Contract, analyst: User, curator: User) -> list[Event]:
     waiting = Query.objects.filter(contract=contract, analyst=analyst, state=Query.State.WAITING).order_by("id")
     uids = list(waiting.select_for_update(no_key=True).values_list("uid", flat=True))
-    Query.objects.filter(uid__in=uids).update(state=Query.State.CANCELLED, finished_at=timezone.now())
+    Query.objects.filter(uid__in=uids).update(state=Query.State.CANCELLED, finished_at=ticks.now())
     return [Event("query.cancelled", curator.username, {"reason": "member_removed"}, uid) for uid in uids]

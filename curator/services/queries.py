@@ -10,7 +10,7 @@ from functools import partial
 from django.db import transaction
 
 from accounts.models import User
-from curator import language, queue
+from curator import language, queue, ticks
 from curator.mechanism.errors import Conflict, NotYours, TooMany
 from curator.models import Contract, Query, QueryBin
 from curator.selectors.openness import is_open
@@ -64,7 +64,7 @@ def cancel(*, analyst: User, query: Query) -> Query:
             raise NotYours("not_found", "There is no such question.")
         if row.state != Query.State.WAITING:
             raise Conflict("not_waiting", f"The question is {row.state}; only a waiting one can be cancelled.", state=row.state)
-        row.state, row.finished_at = Query.State.CANCELLED, datetime.now(UTC)
+        row.state, row.finished_at = Query.State.CANCELLED, ticks.now()
         row.save(update_fields=["state", "finished_at"])
         event = audit.Event("query.cancelled", analyst.username, {"reason": "by_asker"}, query=row.uid)
         audit.append(audit.chain_of(row.contract), [event])

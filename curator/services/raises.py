@@ -5,9 +5,9 @@ curator's raise is applied at once and recorded as decided by them.
 """
 
 from django.db import transaction
-from django.utils import timezone
 
 from accounts.models import User
+from curator import ticks
 from curator.mechanism import rho
 from curator.mechanism.accounting import split
 from curator.mechanism.errors import BadInput, Conflict
@@ -89,7 +89,7 @@ def _apply(contract: Contract, proposal: TotalRaise, *, by: User) -> None:
 
 
 def _decide(proposal: TotalRaise, state: str, *, by: User, note: str) -> None:
-    proposal.state, proposal.decided_by, proposal.decided_at, proposal.note = state, by, timezone.now(), note
+    proposal.state, proposal.decided_by, proposal.decided_at, proposal.note = state, by, ticks.now(), note
     proposal.save(update_fields=["state", "decided_by", "decided_at", "note"])
 
 

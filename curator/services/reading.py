@@ -1,8 +1,12 @@
-"""Step 2 of a run: exact counts from the frozen versions, outside any transaction."""
+"""Step 2 of a run: exact counts from the frozen versions, outside any transaction.
+
+However long that takes, and whether it succeeds: it ends on a publishing tick, before anything that others can see happens.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
+from curator import ticks
 from curator.engine import counts
 from curator.mechanism.noise import ExactCount
 from curator.mechanism.region import Region
@@ -16,6 +20,13 @@ def read(batch: Batch, digests: Iterable[tuple[int, str]]) -> dict[str, ExactCou
     for version_id, digest in digests:
         version = batch.versions[version_id]
         wanted[version_id][digest] = _region(batch, version, digest)
+    if not wanted:
+        return {}
+    with ticks.paced():
+        return _count(batch, wanted)
+
+
+def _count(batch: Batch, wanted: Mapping[int, dict[str, Region]]) -> dict[str, ExactCount]:
     found: dict[str, ExactCount] = {}
     for version_id, regions in wanted.items():
         exact = counts.count(_file(batch.versions[version_id]), list(regions.values()))

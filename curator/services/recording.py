@@ -6,11 +6,12 @@ in the database, on the condition that they still are what the decision saw; CHE
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from uuid import UUID
 
 from django.db.models import F
 
+from curator import ticks
 from curator.models import AnalystBudget, Answer, AuditEvent, Contract, Decision, LedgerEntry, Query, Release, Support
 from curator.services import audit, bulk
 from curator.services.deciding import Part
@@ -51,7 +52,7 @@ def _releases(contract: Contract, settled: Sequence[Settled]) -> dict[UUID, int]
         for result in each.results
         if (fresh := result.fresh)
     ]
-    return bulk.insert_releases(lines, contract_id=contract.pk, account=Release.Account.ANS, at=datetime.now(UTC))
+    return bulk.insert_releases(lines, contract_id=contract.pk, account=Release.Account.ANS, at=ticks.now())
 
 
 def _supports(now: Standing, settled: Sequence[Settled]) -> None:

@@ -12,6 +12,7 @@ from django.db import transaction
 from curator.models import Contract, Query
 from curator.services import deciding, drawing, failpoints, outages, recording, standing
 from curator.services.deciding import Verdict, Wanted
+from curator.services.discretion import discreet
 from curator.services.drawing import Counts, Settled
 from curator.services.pending import Batch
 from curator.services.standing import Standing
@@ -25,6 +26,7 @@ class Progress:
     wanted: Wanted | None = None
 
 
+@discreet
 def settle(contract_id: int, batch: Batch, counts: Counts, *, insist: bool = False) -> Progress:
     """Settle the front of a batch, as far as it goes without a diagnostic or a count that is not there.
 

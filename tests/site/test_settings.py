@@ -65,6 +65,8 @@ def test_defaults_are_the_careful_ones(tmp_path: Path) -> None:
         ("RDP_UPLOAD_MAX_BYTES", "1000", "UPLOAD_MAX_BYTES", 1000),
         ("RDP_ENGINE", "duckdb", "ENGINE", "duckdb"),
         ("RDP_WORKER_PATIENCE", "60", "WORKER_PATIENCE", 60.0),
+        ("RDP_TICK_MS", "100", "TICK_MS", 100),
+        ("RDP_TICK_MS", "0", "TICK_MS", 0),
         ("RDP_HTTPS", "1", "SECURE_SSL_REDIRECT", True),
         ("RDP_HTTPS", "1", "SECURE_HSTS_SECONDS", 31_536_000),
         ("RDP_HTTPS", "1", "SESSION_COOKIE_SECURE", True),

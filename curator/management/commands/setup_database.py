@@ -4,10 +4,11 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.db import connections
 
 from rdp_site.environment import ensure_secrets, private_folder
 from rdp_site.grants import UnlistedTable
-from rdp_site.installation import CannotInstall, install
+from rdp_site.installation import CannotInstall, indiscretions, install
 
 
 class Command(BaseCommand):
@@ -25,3 +26,15 @@ class Command(BaseCommand):
             install(verbosity=options["verbosity"])
         except (CannotInstall, UnlistedTable) as error:
             raise CommandError(str(error)) from error
+        self._warn(indiscretions())
+
+    def _warn(self, wrong: dict[str, str]) -> None:
+        """Say what lets values into the server's log, with the statements by which its administrator ends that."""
+        if not wrong:
+            return
+        role = connections["default"].settings_dict["USER"]
+        remedy = "\n".join(f"  ALTER ROLE \"{role}\" SET {name} = '{value}';" for name, value in wrong.items())
+        self.stderr.write(
+            "Warning: PostgreSQL may write statements, or rows that it refused, into its log; values drawn and never released "
+            f"could be among them. As its administrator:\n{remedy}"
+        )
