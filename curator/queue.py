@@ -2,10 +2,10 @@
 
 A bell carries one id and nothing else. Lost, late or doubled it costs a delay, never an answer: the periodic sweep rings for
 whatever still waits. So a broker that is away must not fail, or hold up, the request that rang.
+(What rings is no `partial`: "robust" names the function that failed, and fails itself where there is no name.)
 """
 
 import logging
-from functools import partial
 
 import psycopg
 from celery import current_app
@@ -22,17 +22,17 @@ SWEEP = "curator.sweep"
 
 def ring(contract_id: int) -> None:
     """Ask for a run of the controller of this contract, once the current transaction has committed (at once outside one)."""
-    transaction.on_commit(partial(_send, RUN_CONTROLLER, contract_id), robust=True)
+    transaction.on_commit(lambda: _send(RUN_CONTROLLER, contract_id), robust=True)
 
 
 def ring_upload(upload_id: int) -> None:
     """Ask for this upload to be frozen, once the current transaction has committed (at once outside one)."""
-    transaction.on_commit(partial(_send, FREEZE_UPLOAD, upload_id), robust=True)
+    transaction.on_commit(lambda: _send(FREEZE_UPLOAD, upload_id), robust=True)
 
 
 def ring_experiment(experiment_id: int) -> None:
     """Ask for this experiment to be replayed, once the current transaction has committed (at once outside one)."""
-    transaction.on_commit(partial(_send, REPLAY_EXPERIMENT, experiment_id), robust=True)
+    transaction.on_commit(lambda: _send(REPLAY_EXPERIMENT, experiment_id), robust=True)
 
 
 def _send(task: str, row_id: int) -> None:

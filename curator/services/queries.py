@@ -5,7 +5,6 @@ which they are committed, and that order is the order of arrival. It has locked 
 """
 
 from datetime import UTC, datetime
-from functools import partial
 
 from django.db import transaction
 
@@ -101,7 +100,7 @@ def _store(contract: Contract, rows: list[Query], questions: list[Asked]) -> lis
     pairs = list(zip(rows, questions, strict=True))
     QueryBin.objects.bulk_create(each for row, asked in pairs for each in asking.bin_rows(row, asked))
     audit.append(audit.chain_of(contract), [asking.submitted(row, asked) for row, asked in pairs])
-    transaction.on_commit(partial(_ring, contract.pk, rows[0].pk), robust=True)
+    transaction.on_commit(lambda: _ring(contract.pk, rows[0].pk), robust=True)
     return rows
 
 

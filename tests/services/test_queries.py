@@ -254,3 +254,13 @@ def test_a_broker_that_is_away_neither_fails_the_request_nor_shows_its_password(
         query = ask(people.alice, contract, WOMEN)
     assert state(query) == "waiting"
     assert "not delivered" in caplog.text and "pa55word" not in caplog.text
+
+
+def test_a_bell_that_breaks_in_a_way_nobody_thought_of_does_not_fail_the_request(
+    people: Cast, contract: Contract, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def send_task(*_: Any, **__: Any) -> None:
+        raise RuntimeError("acquire on closed pool")
+
+    monkeypatch.setattr("curator.queue.current_app.send_task", send_task)
+    assert state(ask(people.alice, contract, WOMEN)) == "waiting"
