@@ -256,6 +256,10 @@ LOGGING = {
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["correlation_id"]}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
-    # Django's own lines about refused requests repeat the path; ours do not.
-    "loggers": {"pgmq": {"level": "WARNING"}, "django_guid": {"level": "ERROR"}, "django.request": {"level": "ERROR"}},
+    "loggers": {
+        "axes": {"level": "WARNING"},
+        "django.request": {"level": "ERROR"},  # its lines about refused requests repeat the path; ours do not
+        "django_guid": {"level": "ERROR"},
+        "pgmq": {"level": "WARNING"},
+    },
 }

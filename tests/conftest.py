@@ -1,5 +1,6 @@
 """Fixtures shared by all tests. Those that touch PostgreSQL commit for real: every test has a database of its own."""
 
+import logging
 import os
 import shutil
 
@@ -16,6 +17,8 @@ os.environ["RDP_TESTING"] = "1"
 os.environ["DJANGO_SETTINGS_MODULE"] = "rdp_site.settings"
 django.setup()
 assert settings.TESTING, "the settings were read before the tests could say where their files go: unset DJANGO_SETTINGS_MODULE"
+
+logging.getLogger("rdp_site.requests").setLevel(logging.WARNING)  # or every failure drowns in lines about requests
 
 # How long an example takes says nothing about the code on a machine that is shared.
 hypothesis.settings.register_profile("unhurried", deadline=None)

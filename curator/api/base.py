@@ -1,12 +1,15 @@
 """What every API view shares: who may call, how bodies are read, how a page of a list is written."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
+from django.http import HttpRequest
 from rest_framework import serializers
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from accounts.access import not_yours
 from accounts.models import User
 from curator.mechanism.errors import BadInput
 from curator.selectors.paging import Page
@@ -16,6 +19,16 @@ class Api(APIView):
     """A view for signed-in people (see `authentication`); anything it returns is JSON."""
 
     reads_by_post = False
+
+
+class Nothing(Api):
+    """Every address below the API that there is none of: the JSON answer of what is missing, by whatever method."""
+
+    schema = None
+
+    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> NoReturn:
+        """The one refusal, not on the record: nobody was denied anything."""
+        raise NotFound(not_yours().detail)
 
 
 def caller(request: Request) -> User:

@@ -1,9 +1,10 @@
 """Addresses of the JSON API, version 1, with its OpenAPI document and browsable documentation."""
 
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from curator.api import audit, budgets, contracts, datasets, queries, tokens
+from curator.api.base import Nothing
 
 app_name = "api"
 
@@ -37,4 +38,5 @@ urlpatterns: list[URLPattern] = [path(f"v1/{route}", view.as_view()) for route, 
 urlpatterns += [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api:schema"), name="docs"),
+    re_path(r"^", Nothing.as_view()),  # last: what is left over
 ]

@@ -8,6 +8,7 @@ from curator.models import Contract, Dataset, Query
 from curator.services import budget_requests, contracts, execution
 from tests.browser.people import let_in
 from tests.cast import Cast, cast, make_contract, make_version, units
+from tests.fixtures.figures import Figure
 from tests.web.scene import accuracy, ask
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ def addresses(contract: Contract, asked: list[Query]) -> dict[str, list[str]]:
     }  # fmt: skip
 
 
-def test_nothing_that_people_type_is_run(page: "Page", site: str) -> None:
+@pytest.mark.trust
+def test_nothing_that_people_type_is_run(page: "Page", site: str, figure: Figure) -> None:
     people, contract, asked = staged()
     opened = 0
     dialogs: list[str] = []
@@ -87,6 +89,7 @@ def test_nothing_that_people_type_is_run(page: "Page", site: str) -> None:
             opened += 1
     assert not dialogs
     assert opened > 30
+    figure(row=21, n=opened, seen=f"0 executions of {len(PAYLOADS)} payloads on as many pages in Chromium")
 
 
 def test_a_payload_survives_as_text(page: "Page", site: str) -> None:

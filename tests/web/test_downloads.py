@@ -9,6 +9,7 @@ import pytest
 from curator.services import execution
 from curator.web.spreadsheet import safe, safe_row
 from tests.cast import ROWS, cast, make_contract, make_version
+from tests.fixtures.figures import Figure
 from tests.web.scene import accuracy, ask, browser_of, make_scene
 from tests.web.test_asking import html
 
@@ -33,6 +34,14 @@ NUMBERS = ("-3", "0", "12.5", "-0.25", "1874")
 @pytest.mark.parametrize("cell", FORMULAS)
 def test_a_cell_that_starts_like_a_formula_is_neutralised(cell: str) -> None:
     assert safe(cell) == f"'{cell}"
+
+
+@pytest.mark.trust
+def test_the_whole_corpus_in_one_figure(figure: Figure) -> None:
+    unsafe = [cell for cell in FORMULAS if safe(cell) == cell]
+    changed = [cell for cell in NUMBERS if safe_row([cell]) != [cell]]
+    assert unsafe == changed == []
+    figure(row=21, n=len(FORMULAS) + len(NUMBERS), seen="0 unsafe cells, 0 numbers turned into text")
 
 
 @pytest.mark.parametrize("cell", NUMBERS)

@@ -1,0 +1,121 @@
+"""Whatever the OpenAPI document allows, and much that it does not, is answered without a server error and leaves sound books."""
+
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+import schemathesis
+from django.test import Client
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis import APIOperation, GenerationMode
+from schemathesis.core.result import Ok
+
+from accounts import tokens
+from accounts.models import User
+from curator.models import Contract
+from curator.services import budget_requests
+from curator.services.verification import verify
+from tests.cast import Cast, cast, make_contract
+from tests.fixtures.figures import Figure
+from tests.worker.scene import ask
+
+Operation = APIOperation[Any, Any, Any, Any]
+QUIETLY = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+
+
+@pytest.fixture
+def people(db: None) -> Cast:
+    return cast()
+
+
+def operations() -> list[Operation]:
+    document = json.loads(Client().get("/api/schema/", headers={"accept": "application/vnd.oai.openapi+json"}).content)
+    found = list(schemathesis.openapi.from_dict(document).get_all_operations())
+    assert all(isinstance(result, Ok) for result in found)
+    return [result.ok() for result in found if isinstance(result, Ok)]
+
+
+def key_of(user: User) -> str:
+    return tokens.issue(user=user, name="for a program", scope="ask", days=1)[1]
+
+
+def things(people: Cast) -> dict[str, str]:
+    """Something real of every kind, by the first part of the addresses about it."""
+    contract = make_contract(people, allotments={"alice": "0.1"})
+    request = budget_requests.request(analyst=people.alice, contract=contract, amount=10**10, reason="more")
+    query = ask(people.alice, contract)
+    kinds = {"contracts": contract.uid, "queries": query.uid, "budget-requests": request.uid, "datasets": contract.dataset.uid}
+    return {kind: str(uid) for kind, uid in kinds.items()}
+
+
+def tried(operation: Operation, people: Cast, keys: list[str], examples: int, *, afresh: bool) -> Counter[int]:
+    """Call one operation in many ways, about real things and made-up ones; how often each status came back."""
+    seen: Counter[int] = Counter()
+    kind = operation.path.removeprefix("/api/v1/").split("/")[0]
+    known = things(people).get(kind)
+    client = Client(raise_request_exception=False)
+
+    def call(case: Any, key: str) -> None:
+        given_path = case.formatted_path if known is None else operation.path.replace("{uid}", known)
+        if "{" in given_path:
+            given_path = case.formatted_path
+        body = b"" if isinstance(case.body, schemathesis.core.NotSet) else _bytes(case.body)
+        answer = client.generic(
+            str(case.method), given_path, body, "application/json", query_params=dict(case.query or {}),
+            headers={"Authorization": f"Bearer {key}", "Idempotency-Key": str(len(seen))},
+        )  # fmt: skip
+        assert answer.status_code < 500, (case.method, given_path, case.query, body, answer.content[:500])
+        if answer.status_code >= 400:
+            assert set(json.loads(answer.content)) == {"code", "detail", "field"}, (given_path, answer.content[:500])
+        seen[answer.status_code] += 1
+
+    for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
+        cases = operation.as_strategy(generation_mode=mode)
+        run = settings(
+            max_examples=examples,
+            deadline=None,
+            derandomize=not afresh,
+            database=None,
+            suppress_health_check=QUIETLY,
+            phases=[Phase.generate],
+        )
+        run(given(case=cases, key=st.sampled_from(keys))(call))()
+    return seen
+
+
+def test_what_is_no_address_is_told_in_json(people: Cast) -> None:
+    client = Client(headers={"Authorization": f"Bearer {key_of(people.alice)}"})
+    for method in ("GET", "POST", "DELETE", "HEAD"):
+        answer = client.generic(method, "/api/v1/no-such/")
+        assert answer.status_code == 404
+        assert method == "HEAD" or answer.json()["code"] == "not_found"
+
+
+def _bytes(body: Any) -> bytes:
+    return body if isinstance(body, bytes) else json.dumps(body, default=str).encode()
+
+
+def call_everything(people: Cast, examples: int, *, afresh: bool) -> Counter[int]:
+    """Every operation by an analyst, a curator and an auditor; the books agree afterwards."""
+    keys = [key_of(user) for user in (people.alice, people.carol, people.dora)]
+    seen: Counter[int] = Counter()
+    for operation in operations():
+        seen += tried(operation, people, keys, examples, afresh=afresh)
+    assert verify(list(Contract.objects.all())).ok
+    return seen
+
+
+@pytest.mark.trust
+def test_no_call_is_a_server_error(people: Cast, figure: Figure) -> None:
+    seen = call_everything(people, examples=8, afresh=False)
+    assert sum(seen.values()) > 400
+    assert seen[200] + seen[201] + seen[202] > 20, seen
+    figure(row=9, n=sum(seen.values()), seen="0 server errors of as many generated API calls, books sound afterwards")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_no_call_is_a_server_error_whatever_is_drawn(people: Cast) -> None:
+    assert sum(call_everything(people, examples=60, afresh=True).values()) > 3_000
