@@ -13,7 +13,7 @@ from django.db.models import Model, Q, QuerySet
 from accounts.models import Membership, Role, User
 from curator.mechanism.errors import NotYours
 from curator.models import AuditEvent, BudgetRequest, Contract, Dataset, DatasetVersion, Experiment, Query, TotalRaise, Upload
-from curator.services import audit
+from curator.services import audit, denials
 
 Visitor = User | AnonymousUser
 Row = TypeVar("Row", bound=Model)
@@ -27,9 +27,13 @@ def not_yours() -> NotYours:
 
 
 def denied(visitor: Visitor, what: str) -> None:
-    """Record that `visitor` was refused `what` (a method and a path), in a transaction of its own that nothing can roll back."""
-    actor = visitor.get_username() if visitor.is_authenticated else ""
-    audit.append_alone(audit.SITE, audit.Event("access.denied", actor, {"what": _printable(what)}))
+    """Count that `visitor` was denied `what` (a method and a path): the sweep tells of it on the site's chain."""
+    denials.count(denials.ACCESS, actor=_name(visitor), what=_printable(what))
+
+
+def refused(visitor: Visitor, what: str, code: str) -> None:
+    """Count that a request of `visitor` (a method and a path) was refused with `code`."""
+    denials.count(denials.REFUSED, actor=_name(visitor), what=f"{code}: {_printable(what)}")
 
 
 def has_place(visitor: Visitor, contract: Contract, *roles: str) -> bool:
@@ -153,6 +157,10 @@ def _one(rows: QuerySet[Row]) -> Row:
     if row is None:
         raise not_yours()
     return row
+
+
+def _name(visitor: Visitor) -> str:
+    return visitor.get_username() if visitor.is_authenticated else ""
 
 
 def _printable(text: str) -> str:

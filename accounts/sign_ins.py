@@ -1,11 +1,11 @@
 """Who signed in and who failed to, on the site's chain.
 
-A failed attempt is recorded with the name of the person it was for; what was typed for a name that nobody has is not kept, as
-people type passwords into the wrong box.
+A failed attempt is counted, and told once a minute, with the name of the person it was for; what was typed for a name that
+nobody has is not kept, as people type passwords into the wrong box.
 """
 
 from accounts.models import User
-from curator.services import audit
+from curator.services import audit, denials
 from curator.services.audit import Event
 
 
@@ -18,7 +18,7 @@ def failed(typed: str) -> None:
     """Somebody tried to, and was refused."""
     name = typed.replace("\x00", "").strip()
     known = User.objects.filter(username__iexact=name).values_list("username", flat=True).first()
-    audit.append_alone(audit.SITE, Event("sign_in.failed", "", {"username": known or ""}))
+    denials.count(denials.SIGN_IN, actor=known or "")
 
 
 def password_changed(user: User) -> None:

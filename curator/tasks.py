@@ -8,7 +8,7 @@ from celery import shared_task
 from curator import queue
 from curator.experiments import running
 from curator.models import Experiment, Query, Upload
-from curator.services import execution, failpoints, ingestion
+from curator.services import denials, execution, failpoints, ingestion
 
 HARD_LIMIT = 900  # seconds, far beyond a turn: a scan that hangs is killed, and its question's attempt has been counted
 
@@ -34,7 +34,10 @@ def replay_experiment(experiment_id: int) -> None:
 
 @shared_task(name=queue.SWEEP, ignore_result=True)
 def sweep() -> None:
-    """Ring for everything that waits: whatever became of earlier bells, nothing waits for longer than until the next sweep."""
+    """Ring for everything that waits: whatever became of earlier bells, nothing waits for longer than until the next sweep.
+
+    What was denied in the minute before goes onto the record.
+    """
     waiting = Query.objects.filter(state=Query.State.WAITING).order_by("contract_id")
     for contract_id in waiting.values_list("contract_id", flat=True).distinct():
         queue.ring(contract_id)
@@ -42,3 +45,4 @@ def sweep() -> None:
         queue.ring_upload(upload_id)
     for experiment_id in Experiment.objects.filter(state=Experiment.State.WAITING).order_by("id").values_list("id", flat=True):
         queue.ring_experiment(experiment_id)
+    denials.tell()

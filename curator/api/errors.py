@@ -34,11 +34,8 @@ def status_of(refused: Refused) -> int:
 
 def handle(error: Exception, context: dict[str, object]) -> Response | None:
     """DRF exception handler; None lets an unforeseen error become a plain 500 without detail."""
-    if isinstance(error, NotYours):
-        request = context["request"]
-        assert isinstance(request, Request)
-        access.denied(request.user, f"{request.method} {request.path}")
     if isinstance(error, Refused):
+        _count(error, context["request"])
         return Response({"code": error.code, "detail": error.detail, "field": error.field}, status=status_of(error))
     if isinstance(error, OperationalError | InterfaceError):
         return Response(
@@ -49,3 +46,13 @@ def handle(error: Exception, context: dict[str, object]) -> Response | None:
         code = next((CODES[cls] for cls in type(error).__mro__ if cls in CODES), "refused")
         response.data = {"code": code, "detail": str(error.detail), "field": None}
     return response
+
+
+def _count(refused: Refused, request: object) -> None:
+    """What was denied or refused goes onto the record, in sums."""
+    assert isinstance(request, Request)
+    what = f"{request.method} {request.path}"
+    if isinstance(refused, NotYours):
+        access.denied(request.user, what)
+    else:
+        access.refused(request.user, what, refused.code)

@@ -5,11 +5,12 @@ from curator.models.datasets import Dataset, DatasetVersion, Upload
 from curator.models.experiments import Experiment
 from curator.models.notices import Notice
 from curator.models.queries import Answer, Decision, Query, QueryBin
-from curator.models.record import AuditEvent, AuditHead, LedgerEntry
+from curator.models.record import AuditEvent, AuditHead, Denial, LedgerEntry
 from curator.models.releases import Descriptor, Diagnostic, Release, Support
+from curator.models.verifications import Verification
 
 __all__ = [
     "Allotment", "AnalystBudget", "Answer", "AuditEvent", "AuditHead", "BudgetRequest", "Contract", "Dataset",
-    "DatasetVersion", "Decision", "Descriptor", "Diagnostic", "Experiment", "LedgerEntry", "Notice", "Query", "QueryBin",
-    "Release", "Support", "TotalRaise", "Upload",
+    "DatasetVersion", "Decision", "Denial", "Descriptor", "Diagnostic", "Experiment", "LedgerEntry", "Notice", "Query",
+    "QueryBin", "Release", "Support", "TotalRaise", "Upload", "Verification",
 ]  # fmt: skip

@@ -60,3 +60,24 @@ class AuditEvent(models.Model):
             models.Index(fields=["chain", "kind", "seq"], name="event_by_kind"),
             models.Index(fields=["chain", "actor", "seq"], name="event_by_actor"),
         ]
+
+
+class Denial(models.Model):
+    """How often one person (a user name; "" where nobody is known) was denied something of one kind, ever and as told by events.
+
+    Denials are counted here and told by one event a minute, so that a flood of them neither locks nor fills the site's chain.
+    """
+
+    kind = models.CharField(max_length=40)
+    actor = models.CharField(max_length=150, blank=True)
+    count = models.BigIntegerField()
+    told = models.BigIntegerField(default=0)
+    since = models.DateTimeField()  # of the first that is not told yet
+    last = models.DateTimeField()
+    what = models.CharField(max_length=2000, blank=True)  # of the first that is not told yet
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["kind", "actor"], name="denial_counted_once"),
+            models.CheckConstraint(condition=Q(told__gte=0, told__lte=F("count")), name="denial_told_not_invented"),
+        ]

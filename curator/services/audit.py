@@ -1,8 +1,9 @@
 """The audit chains: each event is hashed together with the head before it, and the bytes kept are the bytes that were hashed.
 
-There is one chain per contract and one for the site. The head's row lock orders the writers of a chain until they commit, so
-`append` is the last lock a transaction takes (contract → query → audit head). No event carries a function of the records
-other than released values.
+There is one chain per contract and one for the site. The database itself numbers an event, puts its bytes together and hashes
+them (`record_append` of the migrations): the running product has no right to write a chain in any other way. The head's row lock
+orders the writers of a chain until they commit, so `append` is the last lock a transaction takes (contract → query → audit
+head). No event carries a function of the records other than released values.
 """
 
 import datetime
@@ -10,13 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import DEFAULT_DB_ALIAS, connection, transaction
 
 from curator import ticks
 from curator.mechanism import chain as hashing
-from curator.models import AuditEvent, AuditHead, Contract
+from curator.models import AuditEvent, Contract
 
 SITE = "site"
+APPEND = "SELECT id, seq, previous, head FROM public.record_append(%s, %s, %s::text[], %s::text[], %s::uuid[], %s::text[])"
+COLUMNS = ("id", "chain", "seq", "kind", "actor", "query", "at", "previous", "head")  # of what `append` returns; body on demand
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +41,16 @@ def append(chain: str, events: Sequence[Event]) -> list[AuditEvent]:
     """Add `events` to `chain` in order, inside the caller's transaction; the head stays locked until it ends."""
     if not connection.in_atomic_block:
         raise transaction.TransactionManagementError("An audit event belongs to the transaction of what it tells.")
-    head = _locked_head(chain)
     at = ticks.now()
-    rows = []
-    for event in events:
-        row = _row(head, event, at)
-        head.seq, head.head = row.seq, row.head
-        rows.append(row)
-    AuditEvent.objects.bulk_create(rows)
-    head.save(update_fields=["seq", "head"])
-    return rows
+    kinds, actors, queries = zip(*((event.kind, event.actor, event.query) for event in events), strict=True)
+    data = [hashing.canonical(event.data).decode() for event in events]
+    with connection.cursor() as cursor:
+        cursor.execute(APPEND, [chain, at, list(kinds), list(actors), list(queries), data])
+        written = cursor.fetchall()
+    return [
+        AuditEvent.from_db(DEFAULT_DB_ALIAS, COLUMNS, (pk, chain, seq, event.kind, event.actor, event.query, at, previous, head))
+        for event, (pk, seq, previous, head) in zip(events, written, strict=True)
+    ]
 
 
 def hold(chain: str) -> None:
@@ -57,7 +60,8 @@ def hold(chain: str) -> None:
     """
     if not connection.in_atomic_block:
         raise transaction.TransactionManagementError("A chain's head is held by a transaction.")
-    _locked_head(chain)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT public.record_hold(%s)", [chain])
 
 
 def append_alone(chain: str, event: Event) -> AuditEvent:
@@ -69,30 +73,3 @@ def append_alone(chain: str, event: Event) -> AuditEvent:
 def stamp(at: datetime.datetime) -> str:
     """How a moment is written in an event: UTC, to the microsecond."""
     return at.astimezone(datetime.UTC).isoformat(timespec="microseconds")
-
-
-def _locked_head(chain: str) -> AuditHead:
-    heads = AuditHead.objects.select_for_update(no_key=True)
-    head = heads.filter(chain=chain).first()
-    if head is None:
-        # Two first writers: the second insert waits for the first to commit, does nothing, and then finds its row.
-        AuditHead.objects.bulk_create([AuditHead(chain=chain, seq=0, head=hashing.GENESIS)], ignore_conflicts=True)
-        head = heads.get(chain=chain)
-    return head
-
-
-def _row(head: AuditHead, event: Event, at: datetime.datetime) -> AuditEvent:
-    seq = head.seq + 1
-    body = hashing.canonical({
-        "actor": event.actor,
-        "at": stamp(at),
-        "chain": head.chain,
-        "data": event.data,
-        "kind": event.kind,
-        "query": None if event.query is None else str(event.query),
-        "seq": seq,
-    })  # fmt: skip
-    return AuditEvent(
-        chain=head.chain, seq=seq, kind=event.kind, actor=event.actor, query=event.query, at=at,
-        body=body, previous=head.head, head=hashing.next_head(head.head, body),
-    )  # fmt: skip

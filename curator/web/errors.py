@@ -68,6 +68,7 @@ def refusal(request: HttpRequest, refused: Refused) -> HttpResponse:
     if status == 404:
         access.denied(request.user, f"{request.method} {request.path}")
         return not_found(request)
+    access.refused(request.user, f"{request.method} {request.path}", refused.code)
     return render(request, "refused.html", {"refused": refused, "site_links": site_links(request)}, status=status)
 
 

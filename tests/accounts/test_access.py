@@ -3,18 +3,20 @@
 import json
 import uuid
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.db import transaction
+from django.utils import timezone
 
 from accounts import access
 from accounts.models import Membership, Role, User
 from accounts.services import deactivate
 from curator.mechanism.errors import NotYours
 from curator.models import AuditEvent
-from curator.services import budget_requests, contracts
+from curator.services import budget_requests, contracts, denials
 from curator.services.audit import SITE, chain_of
 from tests.cast import make_version, person
 from tests.record.story import OVER_40, Story, amount, begin
@@ -121,11 +123,21 @@ def test_whoever_left_or_is_switched_off_sees_nothing_not_even_their_own(story: 
 
 def test_a_denied_visit_is_on_the_sites_chain_whatever_happens_around_it(story: Story) -> None:
     access.denied(story.people.bob, "GET /queries/x\r\nINFO ok/\u202e")
-    access.denied(AnonymousUser(), "GET /audit/")
-    events = [
-        json.loads(bytes(event.body)) for event in AuditEvent.objects.filter(chain=SITE, kind="access.denied").order_by("seq")
-    ]
-    assert [event["actor"] for event in events] == ["bob", ""]
-    assert events[0]["data"]["what"] == "GET /queries/x\\u000d\\u000aINFO ok/\\u202e"
-    with transaction.atomic(), pytest.raises(RuntimeError):
+    assert denials.tell(timezone.now() + timedelta(minutes=1)) == 1
+    event = json.loads(bytes(AuditEvent.objects.get(chain=SITE, kind="access.denied").body))
+    assert (event["actor"], event["data"]["count"]) == ("bob", 1)
+    assert event["data"]["people"] == [{"who": "bob", "count": 1, "first": "GET /queries/x\\u000d\\u000aINFO ok/\\u202e"}]
+    with transaction.atomic(), pytest.raises(transaction.TransactionManagementError):
         access.denied(story.people.bob, "inside somebody's transaction, which could take it back")
+
+
+def test_visits_that_were_denied_within_a_minute_are_one_event(story: Story) -> None:
+    for visitor in (story.people.bob, AnonymousUser(), story.people.bob):
+        access.denied(visitor, "GET /audit/")
+    access.refused(story.people.alice, "POST /api/v1/contracts/", "bad_json")
+    denials.tell(timezone.now() + timedelta(minutes=1))
+    events = AuditEvent.objects.filter(chain=SITE, kind__in=[denials.ACCESS, denials.REFUSED]).order_by("kind")
+    told = [json.loads(bytes(event.body)) for event in events]
+    assert [(event["kind"], event["actor"]) for event in told] == [("access.denied", ""), ("request.refused", "alice")]
+    assert [(each["who"], each["count"]) for each in told[0]["data"]["people"]] == [("bob", 2), ("", 1)]
+    assert told[1]["data"]["people"][0]["first"] == "bad_json: POST /api/v1/contracts/"

@@ -4,15 +4,18 @@ import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from uuid import uuid4
 
 import psycopg
 import pytest
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 
 from curator.mechanism.chain import GENESIS, canonical, first_break, next_head
 from curator.models import AuditEvent, AuditHead
 from curator.services import audit
 from curator.services.audit import SITE, Event
+from curator.services.verification.chain import walk
+from tests.cast import cast, make_contract
 
 
 def rows(chain: str = SITE) -> list[tuple[int, bytes, str, str]]:
@@ -46,10 +49,31 @@ def test_the_stored_bytes_are_the_canonical_form_of_what_happened(db: None) -> N
     assert body["at"] == audit.stamp(event.at)
 
 
+def test_the_database_writes_the_same_bytes_as_the_mechanism(db: None) -> None:
+    odd = "".join(map(chr, range(1, 256))) + "\u2028\U0001f600\x00ẞ\uffff"
+    data = {"texts": [odd, {odd: None}], "n": [2**63, -1, True]}
+    with transaction.atomic():
+        event = audit.append(SITE, [Event("a", odd.replace("\x00", "")[:150], data, uuid4())])[0]
+    body = bytes(AuditEvent.objects.get(pk=event.pk).body)
+    assert body == canonical(json.loads(body)) and json.loads(body)["data"] == data
+    assert bytes(event.body) == body
+    assert next(iter(walk(SITE))).actor == event.actor
+
+
 def test_two_chains_do_not_share_numbers(db: None) -> None:
-    add("a", chain="x")
-    add("a", chain="y")
-    assert rows("x")[0][0] == rows("y")[0][0] == 1
+    contract = make_contract(cast())
+    chain = audit.chain_of(contract)
+    before = len(rows(chain))
+    add("a")
+    add("a", chain=chain)
+    assert (rows()[0][0], rows(chain)[-1][0]) == (1, before + 1)
+
+
+def test_a_chain_of_nothing_is_refused(db: None) -> None:
+    for chain in ("x", str(uuid4()), ""):
+        with pytest.raises(IntegrityError, match="has no chain"):
+            add("a", chain=chain)
+    assert not AuditHead.objects.exists()
 
 
 def test_an_event_outside_a_transaction_is_a_mistake(db: None) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 import pytest
@@ -11,6 +12,7 @@ from django.urls import URLPattern, reverse
 
 from accounts.models import Role, User
 from curator.models import AuditEvent
+from curator.services import denials
 from curator.web import urls
 from tests.cast import Cast, make_contract, person
 from tests.fixtures.figures import Figure
@@ -155,6 +157,7 @@ def test_a_fragment_sends_the_whole_page_to_sign_in(scene: Scene) -> None:
 
 def test_denied_access_is_on_the_record(scene: Scene) -> None:
     browser_of(scene.people.bob).get(f"/contracts/{scene.contract.uid}/control/")
+    denials.tell(datetime.now(UTC) + timedelta(minutes=1))
     event = AuditEvent.objects.filter(chain="site", kind="access.denied").latest("seq")
     assert event.actor == "bob"
     assert f"GET /contracts/{scene.contract.uid}/control/" in bytes(event.body).decode()

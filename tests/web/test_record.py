@@ -1,13 +1,15 @@
 """Dora's pages: filters that stay in the address, one event whole, verifying; and signing in and out, which is recorded too."""
 
+import json
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.test import Client
 
 from accounts.models import User
 from curator.models import AuditEvent
+from curator.services import audit, denials
 from tests.web.scene import Scene, browser_of, make_scene
 from tests.web.test_asking import html, text
 
@@ -42,9 +44,8 @@ def test_filters_narrow_the_log_and_stay_in_the_address(scene: Scene) -> None:
 
 def test_a_long_log_is_read_page_by_page_without_gaps(scene: Scene) -> None:
     dora = browser_of(scene.people.dora)
-    for number in range(60):
-        dora.get(f"/nowhere/{number}/")
-        dora.get("/contracts/new/")  # denied: an event of the site each time
+    for _ in range(60):
+        audit.append_alone(audit.SITE, audit.Event("sign_in", "dora", {}))
     seen: list[str] = []
     address = "/audit/?chain=site"
     while address:
@@ -86,8 +87,11 @@ def test_signing_in_and_out_is_on_the_record(scene: Scene) -> None:
     assert text(wrong).replace("alice", "") == text(nobody).replace("hunter2", "")
     answer = client.post("/sign-in/", {"username": "alice", "password": PASSWORD, "next": f"/contracts/{scene.contract.uid}/"})
     assert answer.headers["Location"] == f"/contracts/{scene.contract.uid}/"
+    denials.tell(datetime.now(UTC) + timedelta(minutes=1))
     told = AuditEvent.objects.filter(chain="site", kind__startswith="sign_in").order_by("seq")
-    assert [(event.kind, event.actor) for event in told] == [("sign_in.failed", ""), ("sign_in.failed", ""), ("sign_in", "alice")]
+    assert [(event.kind, event.actor) for event in told] == [("sign_in", "alice"), ("sign_in.failed", "")]
+    failed = json.loads(bytes(told[1].body))["data"]
+    assert {each["who"]: each["count"] for each in failed["people"]} == {"alice": 1, "": 1}
     assert "hunter2" not in "".join(bytes(event.body).decode() for event in told)
     assert client.post("/sign-out/").status_code == 302
     assert client.get("/").status_code == 302
