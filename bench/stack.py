@@ -13,7 +13,12 @@ def product(*, log: Path) -> Iterator[None]:
     """Run a fresh product for the time of the block. Django is set up inside: import models only then."""
     folder = Path(tempfile.mkdtemp(prefix="rdp-bench-"))
     folder.chmod(0o711)  # run by root, the embedded server's account has to walk through
-    os.environ |= {"RDP_VAR": str(folder / "var"), "DJANGO_SETTINGS_MODULE": "rdp_site.settings", "LOG_LEVEL": "WARNING"}
+    os.environ |= {
+        "RDP_VAR": str(folder / "var"),
+        "RDP_RECEIPTS": str(folder / "receipts"),
+        "DJANGO_SETTINGS_MODULE": "rdp_site.settings",
+        "LOG_LEVEL": "WARNING",
+    }
     os.environ.pop("DATABASE_URL", None)
     try:
         with _services(log):

@@ -4,13 +4,15 @@ Tasks are acknowledged after they are done. There is no result: what came of it 
 """
 
 from celery import shared_task
+from django.conf import settings
 
 from curator import queue
 from curator.experiments import running
 from curator.models import Experiment, Query, Upload
 from curator.services import denials, execution, failpoints, ingestion
 
-HARD_LIMIT = 900  # seconds, far beyond a turn: a scan that hangs is killed, and its question's attempt has been counted
+#: Seconds, far beyond a turn: what hangs is killed with its process, and its question's attempt has been counted.
+HARD_LIMIT = settings.TASK_SECONDS
 
 
 @shared_task(name=queue.RUN_CONTROLLER, acks_late=True, ignore_result=True, time_limit=HARD_LIMIT)

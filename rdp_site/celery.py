@@ -14,9 +14,13 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
 
-def _sign_of_life(**_: object) -> None:
-    heartbeat.touch()
+def _begun(**_: object) -> None:
+    heartbeat.begin()
 
 
-task_prerun.connect(_sign_of_life, weak=False)
-task_postrun.connect(_sign_of_life, weak=False)
+def _ended(**_: object) -> None:
+    heartbeat.end()
+
+
+task_prerun.connect(_begun, weak=False)
+task_postrun.connect(_ended, weak=False)

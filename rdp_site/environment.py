@@ -13,6 +13,12 @@ SECRETS = VAR / "secrets"
 SECRET_NAMES = ("secret_key", "content_hash_key", "postgres_superuser", "postgres_owner", "postgres_app")
 
 
+def default_receipts() -> Path:
+    """Where receipts are kept unless RDP_RECEIPTS says so: with this account's state, beside no database."""
+    state = os.path.expanduser("~/.local/state")  # noqa: PTH111  # where there is no home it stays as it is, and does not fail
+    return Path(state).absolute() / "residual" / "receipts"
+
+
 def is_embedded() -> bool:
     """Say whether the product brings its own PostgreSQL (no `DATABASE_URL`)."""
     return not os.environ.get("DATABASE_URL")

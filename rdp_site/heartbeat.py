@@ -1,18 +1,30 @@
 """A sign of life of the worker: every task touches a file when it begins and when it ends, the periodic sweep among them.
 
-A pool whose child was killed while it held the queue's lock waits for ever, with every process alive: only silence tells.
+A pool whose child was killed while it held the queue's lock waits for ever, with every process alive: only silence tells. A long
+scan is silent too, so each process also leaves a note while it is at a task: silence without such a note means that the pool is
+stuck, long before a task could be called too long.
 """
 
+import os
 import time
 from pathlib import Path
+
+import psutil
 
 from rdp_site.environment import VAR
 
 FILE = VAR / "worker-heartbeat"
 
 
-def touch(path: Path = FILE) -> None:
-    """Note that a task began or ended now."""
+def begin(path: Path = FILE) -> None:
+    """Note that this process begins a task now."""
+    _note(path, os.getpid()).touch()
+    path.touch()
+
+
+def end(path: Path = FILE) -> None:
+    """Note that the task of this process has ended."""
+    _note(path, os.getpid()).unlink(missing_ok=True)
     path.touch()
 
 
@@ -22,3 +34,18 @@ def silence(path: Path = FILE) -> float | None:
         return max(0.0, time.time() - path.stat().st_mtime)
     except FileNotFoundError:
         return None
+
+
+def is_at_work(path: Path = FILE) -> bool:
+    """Whether a process that lives is at a task; notes of those that died are removed."""
+    found = False
+    for note in path.parent.glob(f"{path.name}.*"):
+        if psutil.pid_exists(int(note.suffix[1:])):
+            found = True
+        else:
+            note.unlink(missing_ok=True)
+    return found
+
+
+def _note(path: Path, pid: int) -> Path:
+    return path.with_name(f"{path.name}.{pid}")

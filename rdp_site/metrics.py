@@ -27,6 +27,10 @@ CONTRACT_GAUGES: dict[str, tuple[str, Callable[[ContractState], float | None]]] 
     "residual_contract_left_ratio": ("Share of the budget for answers that is left", lambda row: row.left_share / 1000),
     "residual_queries_waiting": ("Questions that wait", lambda row: row.waiting),
     "residual_oldest_query_seconds": ("How long the oldest of them has waited", lambda row: row.waited),
+    "residual_contract_held": (
+        "1 where its record and its receipts differ: nothing is released",
+        lambda row: int(bool(row.held)),
+    ),
     "residual_record_consistent": (
         "1 where the latest verification found the record consistent, 0 where it did not",
         lambda row: None if row.consistent is None else int(row.consistent),

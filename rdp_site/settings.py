@@ -5,13 +5,14 @@ Without `DATABASE_URL` the product brings its own PostgreSQL (see `rdp_site.post
 
 import secrets
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import environ
 from csp.constants import NONE, SELF
 
 from rdp_site.connections import broker_conninfo, embedded_databases, external_databases
-from rdp_site.environment import ROOT, VAR, is_embedded, read_secret
+from rdp_site.environment import ROOT, VAR, default_receipts, is_embedded, read_secret
 
 env = environ.Env()
 
@@ -27,7 +28,10 @@ BIND = env.str("RDP_BIND", default="127.0.0.1:8000")
 WORKERS = env.int("RDP_WORKERS", default=2)
 TICK_MS = env.int("RDP_TICK_MS", default=0 if TESTING else 250)  # publishing tick: see curator/ticks.py; 0: off
 WORKER_PATIENCE = env.float("RDP_WORKER_PATIENCE", default=180.0)
+TASK_SECONDS = env.float("RDP_TASK_SECONDS", default=150.0)  # below the patience: what hangs ends alone, not with its worker
 
+# Outside var/, so that a copy of var/ which is restored does not bring its own receipts along.
+RECEIPTS_DIR = Path(env.str("RDP_RECEIPTS", default="") or default_receipts())
 VERSIONS_DIR = VAR / "versions"
 UPLOADS_DIR = VAR / "uploads"
 UPLOAD_MAX_BYTES = env.int("RDP_UPLOAD_MAX_BYTES", default=1 << 30)

@@ -44,6 +44,7 @@ class Service:
     command: tuple[str, ...]
     heartbeat: Path | None = None  # a file that it touches while it works
     patience: float = 0.0  # seconds of silence after which it is taken for stuck
+    idle_patience: float = 0.0  # the same while none of its processes says that it is at a task
 
 
 @dataclass(slots=True)
@@ -61,11 +62,14 @@ def web(bind: str) -> Service:
     return Service("web", (sys.executable, "-m", "gunicorn", "rdp_site.wsgi", *options))
 
 
-def worker(processes: int, patience: float = 180.0) -> Service:
-    """Celery workers: each contract is served by one at a time, several contracts side by side."""
+def worker(processes: int, *, patience: float = 180.0, sweep: float = 5.0) -> Service:
+    """Celery workers: each contract is served by one at a time, several contracts side by side.
+
+    A sweep comes every `sweep` seconds to any process that is free: who misses several, with nothing to do, is stuck.
+    """
     options = ("--without-gossip", "--without-mingle", "--without-heartbeat", f"--concurrency={processes}", "--loglevel=INFO")
     command = (sys.executable, "-m", "celery", "-A", "rdp_site", "worker", *options)
-    return Service("worker", command, heartbeat.FILE, patience)
+    return Service("worker", command, heartbeat.FILE, patience, min(patience, 4 * sweep + STEADY))
 
 
 def beat() -> Service:
@@ -146,11 +150,12 @@ class Supervisor:
     def _end_if_stuck(self, running: _Running, age: float) -> None:
         """Kill a service, with all its processes, that has been silent for too long; like any that ended it is started again."""
         service = running.service
-        if service.heartbeat is None or age < service.patience:
+        if service.heartbeat is None or age < service.idle_patience:
             return
         silent = heartbeat.silence(service.heartbeat)
-        if silent is None or silent > service.patience:
-            self.say(f"{service.name} has been silent for {min(age, silent or age):.0f} s; ending it")
+        silent = age if silent is None else min(age, silent)
+        if silent > (service.patience if heartbeat.is_at_work(service.heartbeat) else service.idle_patience):
+            self.say(f"{service.name} has been silent for {silent:.0f} s; ending it")
             os.killpg(running.process.pid, signal.SIGKILL)  # it leads a session of its own
 
     def _spawn(self, service: Service) -> subprocess.Popen[bytes]:

@@ -13,6 +13,7 @@ from tests.places import session_folder
 # Before anything reads the settings: tests never see the checkout's own var/.
 _TEMPORARY = session_folder()
 os.environ["RDP_VAR"] = str(_TEMPORARY / "var")
+os.environ["RDP_RECEIPTS"] = str(_TEMPORARY / "receipts")
 os.environ["RDP_TESTING"] = "1"
 os.environ["DJANGO_SETTINGS_MODULE"] = "rdp_site.settings"
 django.setup()

@@ -20,6 +20,7 @@ from curator.api.shapes import ContractDetail, ContractLine, ReleaseShape
 from curator.mechanism import rho
 from curator.mechanism.errors import BadInput
 from curator.selectors import comparison, records, workspace
+from curator.selectors.openness import held
 from curator.services import contracts, memberships, raises
 
 AMOUNTS = ("rho_total", "rho_d", "query_cap")
@@ -84,7 +85,7 @@ class Contract(Api):
         """Public schema, settings and budget of one contract."""
         found = access.contract_for(caller(request), uid)
         budget = workspace.meter(found, caller(request))
-        return Response(ContractDetail({"contract": found, "budget": budget}).data)
+        return Response(ContractDetail({"contract": found, "budget": budget, "held": held(found)}).data)
 
 
 class Releases(Api):

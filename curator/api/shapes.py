@@ -80,6 +80,7 @@ class ContractDetail(Shape):
 
     contract = ContractShape()
     budget = MeterShape()
+    held = serializers.CharField(help_text="why nothing is released although it is open; empty: answers come as usual")
 
 
 class PartShape(Shape):

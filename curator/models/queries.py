@@ -1,7 +1,7 @@
 """A question, its bins, the decision on it and its answers.
 
-`QueryBin`, `Decision` and `Answer` are insert-only; of `Query` only `state`, `attempts`, `claimed_at`, `finished_at` and
-`failure` ever change. The queue of work is this table: waiting rows, in the order of `id`.
+`QueryBin`, `Decision` and `Answer` are insert-only; of `Query` only `state`, `attempts`, `outages`, `claimed_at`,
+`finished_at` and `failure` ever change. The queue of work is this table: waiting rows, in the order of `id`.
 """
 
 import uuid
@@ -43,6 +43,9 @@ class Query(models.Model):
     label = models.CharField(max_length=200, blank=True)
     state = models.CharField(max_length=9, choices=State.choices, default=State.WAITING)
     attempts = models.PositiveSmallIntegerField(default=0)
+    outages = models.PositiveSmallIntegerField(
+        default=0, db_default=0
+    )  # attempts that ended because the database was lost on the way
     failure = models.CharField(max_length=60, blank=True)  # a stable code
     arrived_at = models.DateTimeField(default=ticks.now, editable=False)
     claimed_at = models.DateTimeField(null=True, blank=True)

@@ -11,11 +11,14 @@ from curator import ticks
 
 
 class LedgerEntry(models.Model):
-    """One charge. `load` is the privacy spent, `quota` what it takes of the analyst's allotment; equal today."""
+    """One charge. `load` is the privacy spent, `quota` what it takes of the analyst's allotment; equal for a question.
+
+    A charge without question and analyst is one that a receipt knew of and a restored record did not: its `quota` is 0.
+    """
 
     contract = models.ForeignKey("curator.Contract", on_delete=models.PROTECT, related_name="ledger")
-    analyst = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    query = models.ForeignKey("curator.Query", on_delete=models.PROTECT, related_name="ledger")
+    analyst = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
+    query = models.ForeignKey("curator.Query", on_delete=models.PROTECT, null=True, related_name="ledger")
     account = models.CharField(max_length=3)  # ans | est
     load = models.BigIntegerField()
     quota = models.BigIntegerField()
@@ -29,6 +32,10 @@ class LedgerEntry(models.Model):
             models.CheckConstraint(condition=Q(account__in=["ans", "est"]), name="entry_account_known"),
             models.CheckConstraint(condition=Q(load__gt=0, quota__gte=0, balance_before__gte=0), name="entry_not_negative"),
             models.CheckConstraint(condition=Q(balance_after=F("balance_before") + F("load")), name="entry_adds_up"),
+            models.CheckConstraint(
+                condition=Q(query__isnull=False, analyst__isnull=False) | Q(query__isnull=True, analyst__isnull=True, quota=0),
+                name="entry_of_a_question_or_of_nobody",
+            ),
             models.UniqueConstraint(fields=["query"], condition=Q(account="ans"), name="one_charge_per_query"),
         ]
 

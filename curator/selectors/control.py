@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from accounts.models import Membership, Role
 from curator.mechanism import rho
 from curator.mechanism.rho import Units
-from curator.models import AnalystBudget, BudgetRequest, Contract, Query, TotalRaise
+from curator.models import AnalystBudget, BudgetRequest, Contract, Hold, Query, TotalRaise
 from curator.selectors.comparison import AnalystLine, analyst_lines
 from curator.selectors.openness import is_open
 from curator.selectors.purchases import buys
@@ -98,6 +98,7 @@ class ControlPage:
     open_requests: int
     raises: tuple[Raise, ...]
     ends_on: date | None
+    hold: Hold | None  # why the worker releases nothing, although the contract is open
 
     @property
     def analysts(self) -> tuple[Person, ...]:
@@ -117,6 +118,7 @@ def control_page(contract: Contract, now: datetime) -> ControlPage:
         open_requests=open_requests(contract),
         raises=raises(contract),
         ends_on=contract.ends_on,
+        hold=Hold.objects.filter(contract=contract).exclude(code="").first(),
     )
 
 

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from django.db.models import Count, Min
 
-from curator.models import AuditEvent, BudgetRequest, Contract, Query, Upload
+from curator.models import AuditEvent, BudgetRequest, Contract, Hold, Query, Upload
 from curator.selectors.workspace import thousandths
 
 QUEUE_LIMIT = 300  # seconds that a question may wait before somebody should look
@@ -30,6 +30,7 @@ class ContractState:
     waiting: int
     waited: float
     consistent: bool | None
+    held: str  # why the worker releases nothing for it; empty: it does
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,8 @@ def _contract_alerts(contract: ContractState) -> list[Alert]:
         found.append(Alert("queue_old", f"A question has waited for {contract.waited:.0f} s in contract {contract.uid}."))
     if contract.left_share < SCARCE:
         found.append(Alert("budget_low", f"{contract.left_share / 10:.1f} % of the budget is left in contract {contract.uid}."))
+    if contract.held:
+        found.append(Alert(contract.held, f"Nothing is released for contract {contract.uid}: its record and receipts differ."))
     if contract.consistent is False:
         found.append(Alert("record_broken", f"The last verification of contract {contract.uid} found a contradiction."))
     return found
@@ -83,6 +86,7 @@ def _contract_alerts(contract: ContractState) -> list[Alert]:
 
 def _contracts(now: datetime) -> Iterator[ContractState]:
     waiting, verified = _waiting(), _verified()
+    held = dict(Hold.objects.exclude(code="").values_list("contract_id", "code"))
     for row in Contract.objects.filter(state__in=[Contract.State.OPEN, Contract.State.FROZEN]).order_by("id"):
         count, since = waiting.get(row.pk, (0, now))
         yield ContractState(
@@ -95,6 +99,7 @@ def _contracts(now: datetime) -> Iterator[ContractState]:
             waiting=count,
             waited=max(0.0, (now - since).total_seconds()),
             consistent=verified.get(str(row.uid)),
+            held=held.get(row.pk, ""),
         )
 
 

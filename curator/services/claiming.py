@@ -1,33 +1,59 @@
 """Step 0 of a run: take the oldest waiting questions, and remember on disk that they were taken.
 
 The attempt is committed before anything can go wrong with it, so a question that kills its worker is known on the next try:
-it then runs alone, and after two attempts it fails, uncharged. Only one worker claims for a contract at a time. That lock is
-held by the session and vanishes with a killed worker; it spares attempts and work, while correctness rests on the contract's
-row lock alone.
+it then runs alone, and after two attempts it fails, uncharged. Where the database was lost on the way the question is probably
+innocent: the attempt becomes an outage, of which it has six, each followed by a longer pause in which the others are served. So
+no question, whatever it does, is claimed more than eight times.
+
+Only one worker claims for a contract at a time. That lock is held by the session and vanishes with a killed worker; a session
+that falls silent (its worker is paused, or cut off) is ended by the database after a while. The lock spares attempts and work,
+while correctness rests on the contract's row lock alone.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import accumulate, takewhile
+from typing import NamedTuple
 
+from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Count, F, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 
 from curator import ticks
 from curator.models import Query, QueryBin
 from curator.services import audit
 
 MAX_ATTEMPTS = 2
+MAX_OUTAGES = 6
+PAUSE = timedelta(seconds=1)  # after the first outage of a question; each further one doubles it
+SILENCE = 30  # seconds on top of a task's longest time after which the database ends a session that holds a claim lock
 BATCH_QUERIES = 64
 BATCH_BINS = 2_000
 FAILED_TWICE = "failed_twice"
+LOSES_DATABASE = "loses_database"
 
 #: Advisory locks of a database share one space of numbers; this one starts ours.
 _LOCK_SPACE = 0x524450 << 40
 
 
 CONTRACTS, EXPERIMENTS = 0, 1 << 38  # parts of that space
+
+
+class _Row(NamedTuple):
+    """What a claim looks at."""
+
+    id: int
+    attempts: int
+    outages: int
+
+    @property
+    def is_worn(self) -> bool:
+        return self.attempts >= MAX_ATTEMPTS or self.outages >= MAX_OUTAGES
+
+    @property
+    def failure(self) -> str:
+        return FAILED_TWICE if self.attempts >= MAX_ATTEMPTS else LOSES_DATABASE
 
 
 @contextmanager
@@ -39,29 +65,43 @@ def exclusive(row_id: int, *, space: int = CONTRACTS) -> Iterator[bool]:
     key = _LOCK_SPACE + space + row_id
     mine = _scalar("SELECT pg_try_advisory_lock(%s)", key)
     session = connection.connection
+    if mine:
+        _end_if_silent(settings.TASK_SECONDS + SILENCE)
     try:
         yield mine
     finally:
         if mine and connection.connection is session and connection.is_usable():  # a session that is gone holds nothing
             _scalar("SELECT pg_advisory_unlock(%s)", key)
+            with connection.cursor() as cursor:
+                cursor.execute("RESET idle_session_timeout; RESET idle_in_transaction_session_timeout")
+
+
+def _end_if_silent(seconds: float) -> None:
+    """Have the database end this session, with its locks, once nothing was heard of it for so long."""
+    silence = f"{seconds * 1000:.0f}ms"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT set_config('idle_session_timeout', %s, false), set_config('idle_in_transaction_session_timeout', %s, false)",
+            [silence, silence],
+        )
 
 
 def is_waiting(contract_id: int) -> bool:
-    """Say whether any question of this contract waits."""
-    return _waiting(contract_id).exists()
+    """Say whether any question of this contract waits and may be claimed now."""
+    return _ready(contract_id, ticks.now()).exists()
 
 
 def claim(contract_id: int) -> tuple[int, ...]:
     """Take the next batch, in order of arrival, counting an attempt for each; questions tried too often fail here.
 
-    Returns ids; a question tried before comes alone.
+    Returns ids; a question tried before comes alone, and is passed over for a while after an outage.
     """
     while True:
         with transaction.atomic():
-            rows = list(_locked(contract_id).values_list("id", "attempts")[:BATCH_QUERIES])
-            worn = [number for number, attempts in rows if attempts >= MAX_ATTEMPTS]
-            taken = _batch([row for row in rows if row[1] < MAX_ATTEMPTS])
             now = ticks.now()
+            rows = [_Row(*row) for row in _locked(contract_id, now).values_list(*_Row._fields)[:BATCH_QUERIES]]
+            worn = [row for row in rows if row.is_worn]
+            taken = _batch([row for row in rows if not row.is_worn])
             Query.objects.filter(id__in=taken).update(attempts=F("attempts") + 1, claimed_at=now)
             _fail(worn, now)
         if taken or not rows:
@@ -73,34 +113,47 @@ def give_back(ids: Iterable[int]) -> None:
     Query.objects.filter(id__in=list(ids), state=Query.State.WAITING, attempts__gt=0).update(attempts=F("attempts") - 1)
 
 
-def _waiting(contract_id: int) -> QuerySet[Query]:
-    return Query.objects.filter(contract_id=contract_id, state=Query.State.WAITING)
+def blame_outage(ids: Iterable[int]) -> None:
+    """Count an attempt as an outage instead: the database was lost on the way, perhaps because of one of these."""
+    waiting = Query.objects.filter(id__in=list(ids), state=Query.State.WAITING, attempts__gt=0)
+    waiting.update(attempts=F("attempts") - 1, outages=F("outages") + 1)
 
 
-def _locked(contract_id: int) -> QuerySet[Query]:
+def _ready(contract_id: int, now: datetime) -> QuerySet[Query]:
+    """Waiting questions, without those that rest after an outage."""
+    rested = Q(outages=0) | Q(outages__gte=MAX_OUTAGES)
+    for outages in range(1, MAX_OUTAGES):
+        rested |= Q(outages=outages, claimed_at__lte=now - PAUSE * 2 ** (outages - 1))
+    return Query.objects.filter(rested, contract_id=contract_id, state=Query.State.WAITING)
+
+
+def _locked(contract_id: int, now: datetime) -> QuerySet[Query]:
     # In order of id, like every other place that locks several questions.
-    return _waiting(contract_id).select_for_update(no_key=True).order_by("id")
+    return _ready(contract_id, now).select_for_update(no_key=True).order_by("id")
 
 
-def _batch(rows: Sequence[tuple[int, int]]) -> tuple[int, ...]:
+def _batch(rows: Sequence[_Row]) -> tuple[int, ...]:
     """The longest run of fresh questions at the front within the limits of a batch; one tried before stands alone."""
-    fresh = list(takewhile(lambda row: row[1] == 0, rows))
+    fresh = list(takewhile(lambda row: row.attempts == row.outages == 0, rows))
     if not fresh:
-        return tuple(number for number, _ in rows[:1])
-    ids = [number for number, _ in fresh]
+        return tuple(row.id for row in rows[:1])
+    ids = [row.id for row in fresh]
     sizes = dict(QueryBin.objects.filter(query_id__in=ids).values_list("query_id").annotate(Count("id")))
     totals = list(accumulate(sizes.get(number, 0) for number in ids))
     within = sum(1 for total in totals if total <= BATCH_BINS)
     return tuple(ids[: max(1, within)])
 
 
-def _fail(ids: Sequence[int], now: datetime) -> None:
-    if not ids:
+def _fail(worn: Sequence[_Row], now: datetime) -> None:
+    if not worn:
         return
-    worn = list(Query.objects.filter(id__in=ids).order_by("id").select_related("contract", "analyst"))
-    events = [audit.Event("query.failed", row.analyst.username, {"code": FAILED_TWICE}, query=row.uid) for row in worn]
-    Query.objects.filter(id__in=ids).update(state=Query.State.FAILED, failure=FAILED_TWICE, finished_at=now)
-    audit.append(audit.chain_of(worn[0].contract), events)
+    codes = {row.id: row.failure for row in worn}
+    rows = list(Query.objects.filter(id__in=codes).order_by("id").select_related("contract", "analyst"))
+    events = [audit.Event("query.failed", row.analyst.username, {"code": codes[row.id]}, query=row.uid) for row in rows]
+    for code in (FAILED_TWICE, LOSES_DATABASE):
+        ids = [number for number, each in codes.items() if each == code]
+        Query.objects.filter(id__in=ids).update(state=Query.State.FAILED, failure=code, finished_at=now)
+    audit.append(audit.chain_of(rows[0].contract), events)
 
 
 def _scalar(sql: str, parameter: int) -> bool:

@@ -16,7 +16,7 @@ from accounts.models import Membership, Role
 from curator.mechanism import controller, qif
 from curator.mechanism.rho import Units
 from curator.models import AnalystBudget, AuditEvent, Contract, Descriptor, Diagnostic, LedgerEntry, Query, Release
-from curator.services import audit, drawing, failpoints, reading, standing
+from curator.services import audit, drawing, failpoints, reading, receipts, standing
 from curator.services.deciding import Wanted
 from curator.services.discretion import discreet
 from curator.services.drawing import Counts, Fresh
@@ -56,6 +56,7 @@ def take(contract_id: int, batch: Batch, wanted: Wanted, counts: Counts) -> bool
         if bill.charge:
             _pay(bill, wanted, now, {**batch.regions, version.everybody_digest: version.everybody.to_bytes()}, exact)
     failpoints.reach("diagnostic_committed")
+    receipts.note(contract_id)
     return True
 
 

@@ -5,12 +5,13 @@ what a run leaves behind when it dies is taken up by the next one.
 """
 
 import logging
+from collections.abc import Callable, Iterable
 from functools import partial
 from time import monotonic
 
 from curator import queue
 from curator.engine.sealing import EngineFailed
-from curator.services import claiming, diagnostics, failpoints, looking, outages, pending, reading, settling
+from curator.services import claiming, diagnostics, failpoints, looking, outages, pending, reading, receipts, settling
 from curator.services.drawing import Counts
 from curator.services.pending import Batch
 
@@ -25,7 +26,7 @@ def run(contract_id: int) -> int:
     # Looking again after letting go of the lock matters: whoever was refused it meanwhile has left, relying on that.
     while claiming.is_waiting(contract_id):
         with claiming.exclusive(contract_id) as mine:
-            if not mine:
+            if not (mine and receipts.may_release(contract_id)):  # held: the sweep asks again
                 break
             done, cleared = _drain(contract_id, until=started + TURN_SECONDS)
         served += done
@@ -58,12 +59,20 @@ def _attempt(contract_id: int, ids: tuple[int, ...]) -> int | None:
         logger.error("contract %d: %s", contract_id, failure)
         return 0
     except Exception as error:
-        if not outages.is_outage(error):
+        uncount = _uncount(error)
+        if uncount is None:
             queue.ring(contract_id)  # the attempt counts, and the rest need not wait for the sweep
             raise
-        logger.warning("contract %d: the database is busy or away; its questions wait", contract_id)
-        outages.outlast(partial(claiming.give_back, ids))
+        logger.warning("contract %d: the database is busy or was lost; its questions wait", contract_id)
+        outages.outlast(partial(uncount, ids))
         return None
+
+
+def _uncount(error: Exception) -> Callable[[Iterable[int]], None] | None:
+    """What becomes of an attempt that ended with this error; None: it counts."""
+    if outages.is_busy(error):
+        return claiming.give_back
+    return claiming.blame_outage if outages.is_outage(error) else None
 
 
 def _serve(contract_id: int, ids: tuple[int, ...]) -> int:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from django.db import transaction
 
 from curator.models import Contract, Query
-from curator.services import deciding, drawing, failpoints, outages, recording, standing
+from curator.services import deciding, drawing, failpoints, outages, receipts, recording, standing
 from curator.services.deciding import Verdict, Wanted
 from curator.services.discretion import discreet
 from curator.services.drawing import Counts, Settled
@@ -40,6 +40,9 @@ def settle(contract_id: int, batch: Batch, counts: Counts, *, insist: bool = Fal
         recording.write(now, settled)
         failpoints.reach("before_commit")
     failpoints.reach("after_commit")
+    if settled:
+        receipts.note(contract_id)
+        failpoints.reach("after_receipt")
     return progress
 
 

@@ -34,7 +34,7 @@ def test_a_probe_need_not_speak_https(db: None, client: Client) -> None:
 
 
 def test_with_a_silent_worker_it_is_not_ready(db: None, client: Client) -> None:
-    heartbeat.touch()
+    heartbeat.end()
     assert client.get("/health/ready").status_code == 200
     os.utime(heartbeat.FILE, (0, 0))
     try:

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from rdp_site import supervisor
+from rdp_site import heartbeat, supervisor
 from rdp_site.environment import ROOT
 from rdp_site.places import PostgresError
 from rdp_site.supervisor import Service
@@ -99,7 +99,7 @@ def test_who_overstays_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_a_service_that_shows_no_sign_of_life_is_ended_and_started_again(tmp_path: Path) -> None:
     said: queue.Queue[str] = queue.Queue()
-    stuck = Service("one", python("one", SLEEPER).command, heartbeat=tmp_path / "heartbeat", patience=0.2)
+    stuck = Service("one", python("one", SLEEPER).command, heartbeat=tmp_path / "heartbeat", patience=60.0, idle_patience=0.2)
     with supervisor.running([stuck], var=tmp_path, say=said.put) as running:
         first = running.pids()["one"]
         assert "has been silent" in said.get(timeout=30)
@@ -110,10 +110,37 @@ def test_a_service_that_shows_signs_of_life_is_left_alone(tmp_path: Path) -> Non
     said: queue.Queue[str] = queue.Queue()
     beating = "import pathlib, sys, time\nwhile True: pathlib.Path(sys.argv[1]).touch(); time.sleep(0.02)"
     lively = Service(
-        "one", (sys.executable, "-c", beating, str(tmp_path / "heartbeat")), heartbeat=tmp_path / "heartbeat", patience=5.0
+        "one",
+        (sys.executable, "-c", beating, str(tmp_path / "heartbeat")),
+        tmp_path / "heartbeat",
+        patience=5.0,
+        idle_patience=5.0,
     )
     looked: queue.Queue[None] = queue.Queue()
     with supervisor.running([lively], var=tmp_path, say=said.put, revive=lambda: looked.put(None)):
         for _ in range(12):  # half a second apart: past its patience
             looked.get(timeout=30)
         assert said.empty()
+
+
+def test_silence_at_a_task_is_borne_longer_than_silence_without_one(tmp_path: Path) -> None:
+    said: queue.Queue[str] = queue.Queue()
+    busy = Service("one", python("one", SLEEPER).command, tmp_path / "heartbeat", patience=60.0, idle_patience=0.2)
+    looked: queue.Queue[None] = queue.Queue()
+    heartbeat.begin(busy.heartbeat or tmp_path)
+    with supervisor.running([busy], var=tmp_path, say=said.put, revive=lambda: looked.put(None)) as running:
+        for _ in range(4):
+            looked.get(timeout=30)
+        assert said.empty()
+        first = running.pids()["one"]
+        heartbeat.end(busy.heartbeat or tmp_path)
+        running.wait_restarted("one", first)
+
+
+def test_a_note_of_a_process_that_died_is_no_sign_of_work(tmp_path: Path) -> None:
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    note = tmp_path / f"heartbeat.{gone.pid}"
+    note.touch()
+    assert not heartbeat.is_at_work(tmp_path / "heartbeat")
+    assert not note.exists()

@@ -15,9 +15,11 @@ import django
 if multiprocessing.parent_process() is not None or multiprocessing.current_process().name == "MainProcess":
     django.setup()
 
+from django.conf import settings
+
 from curator import tasks
 from curator.mechanism.noise import ExactCount
-from curator.services import failpoints, reading
+from curator.services import claiming, failpoints, reading
 from curator.services.pending import Batch
 from tests.databases import point_at
 
@@ -31,9 +33,15 @@ def context() -> ForkServerContext:
     return made
 
 
-def start(database: str, contract_id: int, *, die_at: str = "", poison: str = "") -> ForkServerProcess:
-    """A child that runs the controller of a contract once; it dies at a failpoint, or where it counts a poisonous descriptor."""
-    child = context().Process(target=_run, args=(database, contract_id, die_at, poison))
+def start(
+    database: str, contract_id: int, *, die_at: str = "", poison: str = "", silence: float | None = None
+) -> ForkServerProcess:
+    """A child that runs the controller of a contract once.
+
+    `die_at`: a failpoint, see there for what may happen at it; `poison`: it dies where it counts this descriptor; `silence`:
+    seconds after which the database ends its session if nothing is heard of it.
+    """
+    child = context().Process(target=_run, args=(database, contract_id, die_at, poison, silence))
     child.start()
     return child
 
@@ -45,14 +53,16 @@ def wait(*children: ForkServerProcess) -> list[int | None]:
     return [child.exitcode for child in children]
 
 
-def _run(database: str, contract_id: int, die_at: str, poison: str) -> None:
+def _run(database: str, contract_id: int, die_at: str, poison: str, silence: float | None) -> None:
     os.environ[failpoints.VARIABLE] = die_at
+    if silence is not None:
+        settings.TASK_SECONDS, claiming.SILENCE = silence, 0
     read = reading.read
 
     def die_of(batch: Batch, digests: Iterable[tuple[int, str]]) -> dict[str, ExactCount]:
         wanted = list(digests)
         if poison in [digest for _, digest in wanted]:
-            os.kill(os.getpid(), signal.SIGKILL)
+            failpoints.happen("")
         return read(batch, wanted)
 
     reading.read = die_of

@@ -8,7 +8,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.db import connection
 
 from accounts.models import Role, User
 from curator import queue
@@ -250,25 +249,3 @@ def test_a_contract_locked_elsewhere_keeps_its_questions_waiting_and_serves_them
     execution.run(held.pk)
     assert state(waiting) == "answered"
     check_books(held)
-
-
-def test_a_connection_lost_on_the_way_costs_the_question_no_attempt(
-    people: Cast, monkeypatch: pytest.MonkeyPatch, application_connection: psycopg.Connection[Any]
-) -> None:
-    contract = make_contract(people, rows=ROWS)
-    query = ask(people.alice, contract, WOMEN)
-    for place in ("after_look", "after_read", "after_draw", "before_commit"):
-        with monkeypatch.context() as patch:
-            patch.setattr(failpoints, "reach", once(place, partial(_cut, application_connection)))
-            execution.run(contract.pk)
-        assert state(query) == "waiting" and Query.objects.get(pk=query.pk).attempts == 0, place
-    execution.run(contract.pk)
-    assert state(query) == "answered"
-    check_books(contract)
-
-
-def _cut(elsewhere: psycopg.Connection[Any]) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_backend_pid()")
-        pid = cursor.fetchone()[0]
-    elsewhere.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])

@@ -53,7 +53,7 @@ def services(names: tuple[str, ...] | list[str]) -> list[supervisor.Service]:
     """The services of these names, with the sizes from the settings."""
     made = {
         "web": supervisor.web(settings.BIND),
-        "worker": supervisor.worker(settings.WORKERS, settings.WORKER_PATIENCE),
+        "worker": supervisor.worker(settings.WORKERS, patience=settings.WORKER_PATIENCE, sweep=settings.SWEEP_SECONDS),
         "beat": supervisor.beat(),
     }
     return [made[name] for name in names]

@@ -48,6 +48,8 @@ class Check:
     def _one(self, entry: Entry, rows: Rows) -> None:
         if self.state.apply(entry):
             self._check_allotment(entry, rows)
+            if entry.kind == "contract.reconciled":
+                self._check_lost(entry, rows)
         elif entry.kind == "query.submitted":
             self.asked[entry.query or ""] = arrive(entry, rows, self.books)
         elif entry.kind in CASES:
@@ -69,4 +71,20 @@ class Check:
             same(place, "set_by", self.books.names[row.set_by_id], entry.actor)
             same(place, "reason", row.reason, data["reason"])
             same(place, "request", str(row.request.uid) if row.request else None, data["request"])
+            self.books.account_for(row)
+
+    def _check_lost(self, entry: Entry, rows: Rows) -> None:
+        """Each account that lost something has its one ledger entry, of no question and of nobody."""
+        before = {"ans": entry.data["spent_before"], "est": entry.data["est_before"]}
+        lost = {account: entry.data[account] for account in before if entry.data[account]}
+        entries = rows.ledger.get(entry.seq, [])
+        same(entry.place, "accounts in the ledger", sorted(row.account for row in entries), sorted(lost))
+        for row in entries:
+            place, load = place_of(row), lost[row.account]
+            expected = {
+                "load": load, "quota": 0, "balance_before": before[row.account], "balance_after": before[row.account] + load,
+                "query_id": None, "analyst_id": None,
+            }  # fmt: skip
+            for name, value in expected.items():
+                same(place, name, getattr(row, name), value)
             self.books.account_for(row)

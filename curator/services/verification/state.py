@@ -142,6 +142,20 @@ def _end_date(state: State, entry: Entry) -> None:
     state.contract.ends_on = _day(entry.data["after"])
 
 
+def _reconciled(state: State, entry: Entry) -> None:
+    """Charges that only a receipt knows of: the record they were in is gone."""
+    data, contract = entry.data, state.contract
+    same(entry.place, "spent_before", (data["spent_before"], data["est_before"]), (state.spent, state.est_spent))
+    require(min(data["ans"], data["est"]) >= 0, entry.place, "nothing is ever given back")
+    state.spent, state.est_spent = state.spent + data["ans"], state.est_spent + data["est"]
+    require(state.spent <= contract.rho_ans and state.est_spent <= contract.rho_est, entry.place, "it exceeds the total")
+    receipt = data["receipt"]
+    require(
+        not (data["ans"] or data["est"]) or (receipt is not None and state.spent + state.est_spent == receipt["spent"]),
+        entry.place, "what is charged as lost leads to the receipt's total",
+    )  # fmt: skip
+
+
 def _allotment(state: State, entry: Entry) -> None:
     purse = state.purse(entry.data["analyst"])
     same(entry.place, "before", entry.data["before"], purse.allotment)
@@ -184,6 +198,7 @@ CHANGES: dict[str, Callable[[State, Entry], None]] = {
     "contract.state": _moved,
     "contract.version": _version,
     "contract.end_date": _end_date,
+    "contract.reconciled": _reconciled,
     "allotment.set": _allotment,
     "member.added": _added,
     "member.removed": _removed,
