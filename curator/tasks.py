@@ -9,7 +9,7 @@ from django.conf import settings
 from curator import queue
 from curator.experiments import running
 from curator.models import Experiment, Query, Upload
-from curator.services import denials, execution, failpoints, ingestion
+from curator.services import denials, describing, execution, failpoints, ingestion
 
 #: Seconds, far beyond a turn: what hangs is killed with its process, and its question's attempt has been counted.
 HARD_LIMIT = settings.TASK_SECONDS
@@ -24,7 +24,8 @@ def run_controller(contract_id: int) -> None:
 
 @shared_task(name=queue.FREEZE_UPLOAD, acks_late=True, ignore_result=True)
 def freeze_upload(upload_id: int) -> None:
-    """Turn an upload into a frozen dataset version."""
+    """Describe an upload to its curator, or turn it into a frozen dataset version: whichever is its turn."""
+    describing.describe_upload(upload_id)
     ingestion.freeze_upload(upload_id)
 
 
@@ -43,7 +44,7 @@ def sweep() -> None:
     waiting = Query.objects.filter(state=Query.State.WAITING).order_by("contract_id")
     for contract_id in waiting.values_list("contract_id", flat=True).distinct():
         queue.ring(contract_id)
-    for upload_id in Upload.objects.filter(state=Upload.State.WAITING).order_by("id").values_list("id", flat=True):
+    for upload_id in Upload.objects.filter(state__in=Upload.BUSY).order_by("id").values_list("id", flat=True):
         queue.ring_upload(upload_id)
     for experiment_id in Experiment.objects.filter(state=Experiment.State.WAITING).order_by("id").values_list("id", flat=True):
         queue.ring_experiment(experiment_id)

@@ -60,7 +60,7 @@ RIGHTS: dict[str, Rights] = {
     "curator_query": _changing("state attempts outages claimed_at finished_at failure"),
     "curator_support": _changing("rho_hist weighted_sum releases"),
     "curator_totalraise": _changing("state note decided_by_id decided_at"),
-    "curator_upload": _changing("state code detail version_id"),
+    "curator_upload": _changing("state code detail version_id draft schema table person_column k"),
     "curator_verification": _changing("state attempts done total ok checked first_difference finished_at"),
     # People: deactivated, never deleted
     "accounts_user": GROWING,

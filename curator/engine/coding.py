@@ -5,13 +5,13 @@ depend on the order of rows, and without the key says nothing. Codes, tallies an
 """
 
 import hashlib
-import re
 from collections import Counter
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from curator.engine.shapes import plain_number
 from curator.mechanism.domains import Grid
 from curator.mechanism.schema import Column
 from curator.mechanism.values import normalise
@@ -20,7 +20,7 @@ Codes = NDArray[np.unsignedinteger]
 
 MEMORY = 500_000  # distinct texts of a column that are remembered from one batch to the next
 MODULUS = 1 << 256
-_DECIMAL_COMMA = re.compile(r"\s*[+-]?[0-9]*,[0-9]+\s*")
+GROUPED = "digits in groups"  # stands in for a number that is none: no column reads it as one
 
 
 class Coder:
@@ -60,12 +60,19 @@ class Coder:
         """Code, verdict and mark of a text."""
         if (known := self._known.get(text)) is not None:
             return known
-        read = text.replace(",", ".") if text and self._comma and _DECIMAL_COMMA.fullmatch(text) else text
+        read = self._plain(text) if text and self._comma else text
         code = self.column.encode_text(read)
         found = code, verdict(self.column, read, code), self._mark(normalise(text or ""))
         if len(self._known) < MEMORY:
             self._known[text] = found
         return found
+
+    def _plain(self, text: str) -> str:
+        """The text with a decimal point; as it is where the column declares it as missing."""
+        if normalise(text) in self.column.missing_texts:
+            return text
+        plain = plain_number(text, decimal_comma=True, whole=self.column.kind == "integer")
+        return GROUPED if plain is None else plain
 
     def _mark(self, tidy: str) -> int:
         if self._keyed is None:

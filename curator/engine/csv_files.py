@@ -7,7 +7,7 @@ Empty lines are no records. Rows of uneven length are refused: cells that slid s
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ import pyarrow.csv as arrow_csv
 
 from curator.engine import headers
 from curator.engine.decoding import Utf8, detect
-from curator.engine.tables import Batch, Format
+from curator.engine.tables import Batch, Format, Reading
 from curator.mechanism.errors import Refused, TooLarge
 from curator.mechanism.values import normalise
 
@@ -30,17 +30,20 @@ NOT_A_TABLE = "This is not a table: expected CSV, TSV or Parquet, with the names
 class CsvTable:
     """An opened text file; refuses (not_a_table, bad_header, column_not_in_file, …) before any record is read."""
 
-    def __init__(self, path: Path, wanted: Sequence[str]) -> None:
+    unreadable: Mapping[str, str] = {}
+
+    def __init__(self, path: Path, wanted: Sequence[str] | None, reading: Reading) -> None:
         self._path = path
-        self._wanted = tuple(wanted)
         with path.open("rb") as file:
             self._encoding, self._mark = detect(file.read(4))
             head = _head(file, self._encoding, self._mark)
-        delimiter, names = _header(head, self._wanted)
+        delimiter, names = _header(head, tuple(wanted or ()), (reading.delimiter,) if reading.delimiter else DELIMITERS)
         header = headers.tidy(names)
+        self._wanted = header if wanted is None else tuple(wanted)
         self._places = headers.find(header, self._wanted)
         self._stream: Utf8 | None = None
-        self.format = Format("csv", header, self._encoding, delimiter, decimal_comma=delimiter == ";")
+        comma = delimiter == ";" if reading.decimal_comma is None else reading.decimal_comma
+        self.format = Format("csv", header, self._encoding, delimiter, decimal_comma=comma)
 
     @property
     def foreign_bytes(self) -> int:
@@ -100,9 +103,9 @@ def _head(file: io.BufferedReader, encoding: str, mark: int) -> str:
     return io.BufferedReader(Utf8(file, encoding), HEAD).read(HEAD).decode("utf-8", "ignore")  # the last character may be cut
 
 
-def _header(head: str, wanted: tuple[str, ...]) -> tuple[str, list[str]]:
+def _header(head: str, wanted: tuple[str, ...], delimiters: tuple[str, ...]) -> tuple[str, list[str]]:
     """The delimiter that finds most of the wanted names, then the one that gives most names; and the names."""
-    found = [(delimiter, names) for delimiter in DELIMITERS if (names := _first_record(head, delimiter))]
+    found = [(delimiter, names) for delimiter in delimiters if (names := _first_record(head, delimiter))]
     if not found:
         raise Refused("not_a_table", NOT_A_TABLE)
     known = set(wanted)

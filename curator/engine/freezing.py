@@ -21,23 +21,23 @@ from django.conf import settings
 
 from curator.engine import files
 from curator.engine.coding import Coder, Codes
-from curator.engine.reading import open_table
+from curator.engine.reading import AS_FOUND, open_table
 from curator.engine.report import ParseReport
 from curator.engine.sealing import sealed
-from curator.engine.tables import Batch
+from curator.engine.tables import Batch, Reading
 from curator.mechanism.schema import Schema
 from curator.mechanism.values import normalise
 
 
 @sealed("freeze_failed")
-def freeze(path: Path, *, schema: Schema, person_column: str, k: int, uid: str) -> ParseReport:
+def freeze(path: Path, *, schema: Schema, person_column: str, k: int, uid: str, reading: Reading = AS_FOUND) -> ParseReport:
     """Store the file at `path` as version `uid`; refuses what is no table or lacks a column. Without a person column k is 1.
 
     A second time with the same file it stores the same bytes again.
     """
     person_column = normalise(person_column)
     wanted = [*schema.names, *([person_column] if person_column else [])]
-    table = open_table(path, list(dict.fromkeys(wanted)))
+    table = open_table(path, list(dict.fromkeys(wanted)), reading)
     rows = _Rows(
         [
             Coder(column, decimal_comma=table.format.decimal_comma, key=settings.CONTENT_HASH_KEY or "")

@@ -18,6 +18,8 @@ def tidy(names: Sequence[str]) -> tuple[str, ...]:
         raise TooLarge(
             "too_many_columns", f"The file has {len(names):,} columns; at most {MAX_COLUMNS:,} can be read.", maximum=MAX_COLUMNS
         )
+    if not names:
+        raise Refused("no_columns", "The file has no column: expected at least one.")
     header = tuple(normalise(name) for name in names)
     faults = _faults(header)
     if faults:

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from curator.engine import headers
 from curator.engine.tables import Batch, Format
 from curator.mechanism.errors import Refused, TooLarge
-from curator.mechanism.values import echo
+from curator.mechanism.values import echo, harmless
 
 MAGIC = b"PAR1"
 ROWS = 65_536  # read at once
@@ -29,8 +29,7 @@ class ParquetTable:
 
     foreign_bytes = 0
 
-    def __init__(self, path: Path, wanted: Sequence[str]) -> None:
-        self._wanted = tuple(wanted)
+    def __init__(self, path: Path, wanted: Sequence[str] | None) -> None:
         try:
             self._file = pq.ParquetFile(path)
             names = self._file.schema_arrow.names
@@ -39,15 +38,17 @@ class ParquetTable:
         if names is None:
             raise Refused("not_a_table", _DAMAGED)
         self.format = Format("parquet", headers.tidy(names))
+        kinds = dict(zip(self.format.header, self._file.schema_arrow.types, strict=True))
+        self.unreadable = {name: harmless(str(kind)) for name, kind in kinds.items() if not _readable(kind)}
+        self._wanted = tuple(name for name in kinds if name not in self.unreadable) if wanted is None else tuple(wanted)
         self._places = headers.find(self.format.header, self._wanted)
         self._check_kinds()
         self._check_size()
 
     def _check_kinds(self) -> None:
-        for name, place in zip(self._wanted, self._places, strict=True):
-            kind = self._file.schema_arrow.field(place).type
-            if not _readable(kind):
-                detail = f"The column {echo(name)} holds {echo(str(kind))}: expected text, numbers, truth values or dates."
+        for name in self._wanted:
+            if kind := self.unreadable.get(name):
+                detail = f"The column {echo(name)} holds {echo(kind)}: expected text, numbers, truth values or dates."
                 raise Refused("column_not_readable", detail, column=name)
 
     def _check_size(self) -> None:

@@ -3,7 +3,7 @@
 A batch holds every column dictionary-encoded, so that each distinct text of it is looked at once.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -23,12 +23,25 @@ class Format:
     decimal_comma: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a curator says of a text file; where they say nothing (empty, None) the header decides."""
+
+    delimiter: str = ""
+    decimal_comma: bool | None = None
+
+
 class TextTable(Protocol):
     """A table on disk, opened; `batches` reads it once, from top to bottom, in bounded memory."""
 
     @property
     def format(self) -> Format:
         """How the file was understood."""
+        ...
+
+    @property
+    def unreadable(self) -> Mapping[str, str]:
+        """Columns whose cells are none of text, number, truth value or date, with what they hold."""
         ...
 
     @property

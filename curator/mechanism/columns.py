@@ -34,6 +34,8 @@ MAX_VALUES = 20_000  # categories of one column
 class Column:
     """A named attribute with a finite ordered domain; refuses a declaration that is not one (field: which part of it).
 
+    `spellings` of a category are other texts by which the file says a value: `("F", ("f", "female"))`.
+
     `low`, `high`, `step` are texts (numbers or ISO dates). `out_of_domain` empty means: `clamp` for ordered kinds, else
     `missing` where nulls are allowed, else `other`. A category or boolean needs `other` or `missing` to fall into.
     """
@@ -49,6 +51,7 @@ class Column:
     missing_texts: tuple[str, ...] = ("",)
     true_texts: tuple[str, ...] = TRUE_TEXTS
     false_texts: tuple[str, ...] = FALSE_TEXTS
+    spellings: tuple[tuple[str, tuple[str, ...]], ...] = ()
     title: str = ""
     domain: Listed | Grid = field(init=False, repr=False, compare=False)
     _missing_positions: tuple[Fraction, ...] = field(init=False, repr=False, compare=False)
@@ -70,6 +73,7 @@ class Column:
         """What another kind of column is declared with would be silently without effect here."""
         strange = {
             "values": bool(self.values) and self.kind != "category",
+            "spellings": bool(self.spellings) and self.kind != "category",
             "low": bool(self.low) and not self.ordered,
             "high": bool(self.high) and not self.ordered,
             "step": self.step not in ("", "1") if self.kind == "integer" else bool(self.step) and self.kind != "decimal",
@@ -121,7 +125,11 @@ class Column:
         if clash := set(values) & set(self.missing_texts):
             raise BadInput("bad_schema", f"{echo(min(clash))} cannot be both a value and missing.", field="missing_texts")
         object.__setattr__(self, "values", values)
-        return Listed(values)
+        spelled = ((_name(value), _texts(texts, "spellings", blank=False)) for value, texts in self.spellings)
+        object.__setattr__(self, "spellings", tuple(sorted((value, texts) for value, texts in spelled if texts)))
+        if clash := {text for _, texts in self.spellings for text in texts} & set(self.missing_texts):
+            raise BadInput("bad_schema", f"{echo(min(clash))} cannot be both a value and missing.", field="spellings")
+        return Listed(values, self.spellings)
 
     def _truth(self) -> Listed:
         sets = []
@@ -174,7 +182,7 @@ class Column:
             return self._fallback(self.missing_code, self.other_code)
         if isinstance(self.domain, Grid):
             return self._encode_position(self.domain, tidy)
-        code = self._truth_code(tidy) if self.kind == "boolean" else self.domain.find(tidy)
+        code = self._truth_code(tidy) if self.kind == "boolean" else self.domain.find_spelled(tidy)
         return code if code is not None else self._fallback(self.other_code, self.missing_code)
 
     def _encode_position(self, grid: Grid, text: str) -> int:

@@ -18,11 +18,16 @@ MAX_CODES = 2**31 - 4  # a code, with `other` and `missing` after the last value
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Declared texts in their declared order, found by exact text, else as the same whole number (`1.0` for `1`)."""
+    """Declared texts in their declared order, found by exact text, else as the same whole number (`1.0` for `1`).
+
+    `spellings` are further texts by which a file may say a value (`f`, `female` for `F`); questions know the values alone.
+    """
 
     values: tuple[str, ...]
+    spellings: tuple[tuple[str, tuple[str, ...]], ...] = ()
     _exact: dict[str, int] = field(init=False, repr=False, compare=False)
     _whole: dict[str, int] = field(init=False, repr=False, compare=False)
+    _spelled: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         exact = {text: code for code, text in enumerate(self.values)}
@@ -32,6 +37,18 @@ class Listed:
             whole[key] = -1 if key in whole else code
         object.__setattr__(self, "_exact", exact)
         object.__setattr__(self, "_whole", whole)
+        object.__setattr__(self, "_spelled", self._spell())
+
+    def _spell(self) -> dict[str, int]:
+        spelled: dict[str, int] = {}
+        for value, texts in self.spellings:
+            if value not in self._exact:
+                raise BadInput("bad_schema", f"{echo(value)} is spelled, but no declared value.", field="spellings")
+            for text in texts:
+                if whole_key(text) in spelled or self.find(text) is not None:
+                    raise BadInput("bad_schema", f"{echo(text)} cannot mean two values.", field="spellings")
+                spelled[whole_key(text)] = self._exact[value]
+        return spelled
 
     @property
     def count(self) -> int:
@@ -48,6 +65,11 @@ class Listed:
             return code
         code = self._whole.get(whole_key(text))
         return code if code is not None and code >= 0 else None
+
+    def find_spelled(self, text: str) -> int | None:
+        """The code of a text of a file: of a value, or of another spelling of one."""
+        code = self.find(text)
+        return code if code is not None else self._spelled.get(whole_key(text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ MAX_COLUMNS = 1_000
 _TEXT_FIELDS = ("name", "kind", "out_of_domain", "title")
 _BOUND_FIELDS = ("low", "high", "step")
 _LIST_FIELDS = ("values", "missing_texts", "true_texts", "false_texts")
-_FIELDS = (*_TEXT_FIELDS, *_BOUND_FIELDS, *_LIST_FIELDS, "missing")
+_FIELDS = (*_TEXT_FIELDS, *_BOUND_FIELDS, *_LIST_FIELDS, "missing", "spellings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +97,8 @@ def _column_json(column: Column) -> dict[str, object]:
         entry["title"] = column.title
     if column.kind == "category":
         entry["values"] = list(column.values)
+    if column.spellings:
+        entry["spellings"] = {value: list(texts) for value, texts in column.spellings}
     if column.ordered:
         entry |= {name: _bound_json(column, name) for name in (_BOUND_FIELDS if column.kind == "decimal" else ("low", "high"))}
     if column.kind == "boolean" and (column.true_texts, column.false_texts) != (TRUE_TEXTS, FALSE_TEXTS):
@@ -135,11 +137,19 @@ def _part(key: str, value: object, where: str) -> object:
         if isinstance(value, bool):
             return value
         raise BadInput("bad_schema", f"Expected true or false, not {echo(value)}.", field=where)
+    if key == "spellings":
+        if isinstance(value, Mapping):
+            return tuple((str(name), tuple(_text(item, where) for item in _list(texts, where))) for name, texts in value.items())
+        raise BadInput("bad_schema", f"Expected an object with a list of texts for each value, not {echo(value)}.", field=where)
     if key in _LIST_FIELDS:
-        if isinstance(value, list):
-            return tuple(_text(item, where) for item in value)
-        raise BadInput("bad_schema", f"Expected a list of texts, not {echo(value)}.", field=where)
+        return tuple(_text(item, where) for item in _list(value, where))
     return _text(value, where) if key in _BOUND_FIELDS or isinstance(value, str) else _not_text(value, where)
+
+
+def _list(value: object, where: str) -> list[object]:
+    if isinstance(value, list):
+        return value
+    raise BadInput("bad_schema", f"Expected a list of texts, not {echo(value)}.", field=where)
 
 
 def _text(value: object, where: str) -> str:

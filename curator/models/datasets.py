@@ -43,21 +43,31 @@ class DatasetVersion(models.Model):
 
 
 class Upload(models.Model):
-    """A curator's file waiting to be frozen by the worker; the bytes are `<uploads folder>/<uid>`."""
+    """A curator's file on the way to a frozen version; the bytes are `<uploads folder>/<uid>`.
+
+    `draft` is what its curator has said so far, in words of their own: `columns` (name → a column as in a schema), `reading` (how
+    text is read) and `suggest` (columns whose domain they asked to have suggested). What the worker found is never here.
+    """
 
     class State(models.TextChoices):
-        WAITING = "waiting"
+        PARSING = "parsing"  # the worker is to describe it
+        DESCRIBED = "described"  # the curator is to declare its columns
+        WAITING = "waiting"  # the worker is to freeze it
         FROZEN = "frozen"
         REFUSED = "refused"
+        DISCARDED = "discarded"
+
+    BUSY = (State.PARSING, State.WAITING)  # something for the worker to do
 
     uid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="uploads")
     filename = models.CharField(max_length=255)
     table = models.CharField(max_length=63, default="people")
-    schema = models.JSONField()
+    draft = models.JSONField(default=dict)
+    schema = models.JSONField(default=dict)  # empty until it is declared as a whole
     person_column = models.CharField(max_length=200, blank=True)
     k = models.PositiveIntegerField(default=1)
-    state = models.CharField(max_length=8, choices=State.choices, default=State.WAITING)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     code = models.CharField(max_length=60, blank=True)  # why it was refused: a stable code and a fixed sentence
     detail = models.TextField(blank=True)
     version = models.OneToOneField(DatasetVersion, on_delete=models.PROTECT, null=True, related_name="upload")

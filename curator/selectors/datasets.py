@@ -46,9 +46,16 @@ class UploadLine:
     uid: UUID
     filename: str
     state: str
+    code: str
     detail: str
     version: int | None
+    version_uid: UUID | None
     created_at: datetime
+
+    @property
+    def likely(self) -> bool:
+        """Whether its records were likely frozen before."""
+        return self.code == "likely_reupload"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +66,13 @@ class DatasetPage:
     versions: tuple[VersionLine, ...]
     uploads: tuple[UploadLine, ...]
     contracts: tuple[Contract, ...]
+    said: frozenset[UUID]  # versions of which the curator said what they share with another
+    several: bool  # whether the curator looks after other datasets too
 
     @property
     def waiting(self) -> bool:
         """Whether a file is still on its way."""
-        return any(upload.state == Upload.State.WAITING for upload in self.uploads)
+        return any(upload.state in Upload.BUSY for upload in self.uploads)
 
 
 def dataset_lines(datasets: QuerySet[Dataset]) -> tuple[DatasetLine, ...]:
@@ -74,19 +83,22 @@ def dataset_lines(datasets: QuerySet[Dataset]) -> tuple[DatasetLine, ...]:
     return tuple(DatasetLine(r.uid, r.name, r.description, r.n_versions, r.n_contracts, r.created_at) for r in rows)
 
 
-def dataset_page(dataset: Dataset) -> DatasetPage:
-    """One dataset with its versions, its latest uploads and its contracts."""
+def dataset_page(dataset: Dataset, said: frozenset[UUID] = frozenset()) -> DatasetPage:
+    """One dataset with its versions, its latest uploads and its contracts; `said`: versions whose overlap was declared."""
     versions = DatasetVersion.objects.filter(dataset=dataset).select_related("frozen_by").order_by("-number")
     uploads = Upload.objects.filter(dataset=dataset).select_related("version").order_by("-id")[:20]
     return DatasetPage(
         dataset,
-        tuple(_version(row) for row in versions),
+        tuple(version_line(row) for row in versions),
         tuple(_upload(row) for row in uploads),
-        tuple(Contract.objects.filter(dataset=dataset).order_by("-id")),
+        tuple(Contract.objects.filter(dataset=dataset).select_related("version").order_by("-id")),
+        said,
+        Dataset.objects.filter(owner_id=dataset.owner_id).exclude(pk=dataset.pk).exists(),
     )
 
 
-def _version(row: DatasetVersion) -> VersionLine:
+def version_line(row: DatasetVersion) -> VersionLine:
+    """One frozen version in words."""
     columns = tuple(column_line(column) for column in Schema.from_json(row.schema).columns)
     return VersionLine(
         row.uid, row.number, row.table, privacy_unit(row.person_column, row.k), columns, row.frozen_by.get_username(),
@@ -95,4 +107,5 @@ def _version(row: DatasetVersion) -> VersionLine:
 
 
 def _upload(row: Upload) -> UploadLine:
-    return UploadLine(row.uid, row.filename, row.state, row.detail, row.version.number if row.version else None, row.created_at)
+    number, uid = (row.version.number, row.version.uid) if row.version else (None, None)
+    return UploadLine(row.uid, row.filename, row.state, row.code, row.detail, number, uid, row.created_at)

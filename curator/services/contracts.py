@@ -16,7 +16,7 @@ from curator import ticks
 from curator.mechanism.errors import BadInput, Conflict
 from curator.mechanism.schema import Schema
 from curator.models import Contract, DatasetVersion
-from curator.services import audit, contract_settings, texts
+from curator.services import audit, contract_settings, datasets, texts
 from curator.services.audit import Event
 from curator.services.contract_rows import LIVE, State, decimal_text, locked_for
 from curator.services.contract_settings import Chosen, Settings
@@ -35,6 +35,7 @@ def draft(*, curator: User, version: DatasetVersion, name: str, **chosen: Unpack
     title = texts.line(name, field="name")
     with transaction.atomic():
         _look_after(curator, version)
+        datasets.require_overlap_said(version)
         contract = Contract(dataset=version.dataset, version=version, name=title, k=version.k, created_by=curator, **columns)
         contract.save(force_insert=True)
         Membership.objects.create(contract=contract, user=curator, role=Role.CURATOR, added_by=curator)

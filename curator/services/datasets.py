@@ -5,16 +5,14 @@ the person and how many records one may have.
 """
 
 import json
-import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path, PurePosixPath
 from typing import Never
+from uuid import UUID
 
-from django.conf import settings
 from django.core.files.base import File
 from django.db import transaction
 
@@ -24,7 +22,13 @@ from curator.mechanism.errors import BadInput, Conflict, NotYours, TooLarge
 from curator.mechanism.schema import Schema
 from curator.mechanism.values import echo, has_control, normalise
 from curator.models import AuditEvent, Dataset, DatasetVersion, Upload
-from curator.services import audit, texts
+from curator.services import audit, texts, upload_files
+from curator.services.upload_files import path_of, report_path
+
+__all__ = [
+    "LIKELY_REUPLOAD", "PrivacyUnit", "alike", "create_dataset", "declare_overlap", "overlap_declared",
+    "overlaps_said", "parse_report", "path_of", "privacy_unit", "read_schema", "register_upload", "report_path",
+]  # fmt: skip
 
 MAX_SCHEMA = 2_000_000  # characters
 MAX_K = 1_000
@@ -96,39 +100,52 @@ def register_upload(
     `dataset` may be what makes one: called once the file is kept, so that the site's chain, which making one holds, never waits
     for a copy. BadInput for a schema, table name or person column that is none; TooLarge; NotYours.
     """
-    if isinstance(dataset, Dataset):
-        _require_owner(curator, dataset)
-    else:
-        _require_curator(curator)
+    require_place(curator, dataset)
     schema = read_schema(schema_text)
+    check_declared(schema, unit, table)
+    upload = Upload(
+        filename=upload_files.tidy_name(filename), table=table, schema=schema.to_json(),
+        person_column=unit.person_column, k=unit.k, created_by=curator,
+    )  # fmt: skip
+    return keep(upload, dataset, file, data=declared_data(upload, schema), ring=ring)
+
+
+def keep(
+    upload: Upload, dataset: Dataset | Callable[[], Dataset], file: "File[bytes]", *, data: Mapping[str, object], ring: bool
+) -> Upload:
+    """Store the bytes, then the row and its event (with `data`): all of it or nothing."""
+    with ExitStack() as undo:
+        undo.callback(path_of(upload).unlink, missing_ok=True)
+        upload_files.keep(file, path_of(upload))
+        with transaction.atomic():
+            upload.dataset = dataset if isinstance(dataset, Dataset) else dataset()
+            upload.save()
+            record(upload, "upload.received", data)
+            if ring:
+                queue.ring_upload(upload.pk)
+        undo.pop_all()
+    return upload
+
+
+def check_declared(schema: Schema, unit: PrivacyUnit, table: str) -> None:
+    """BadInput where a declared schema, privacy unit and table name do not go together."""
     if unit.person_column in schema.names:
         raise _bad_unit(f"{echo(unit.person_column)} says who a person is: it cannot be asked about.", "person_column")
     if not _TABLE.fullmatch(table):
         raise BadInput(
             "bad_table", "A table's name has letters, digits and underscores, at most 63, no digit first.", field="table"
         )
-    upload = Upload(
-        filename=_filename(filename), table=table, schema=schema.to_json(),
-        person_column=unit.person_column, k=unit.k, created_by=curator,
-    )  # fmt: skip
-    with ExitStack() as undo:
-        undo.callback(path_of(upload).unlink, missing_ok=True)
-        _keep(file, path_of(upload))
-        with transaction.atomic():
-            upload.dataset = dataset if isinstance(dataset, Dataset) else dataset()
-            _record(upload, schema, ring=ring)
-        undo.pop_all()
-    return upload
 
 
-def _record(upload: Upload, schema: Schema, *, ring: bool) -> None:
-    upload.save()
-    audit.append(audit.SITE, [audit.Event("upload.received", upload.created_by.username, {
-        "dataset": str(upload.dataset.uid), "upload": str(upload.uid), "table": upload.table, "schema": schema.digest,
-        "person_column": upload.person_column, "k": upload.k,
-    })])  # fmt: skip
-    if ring:
-        queue.ring_upload(upload.pk)
+def declared_data(upload: Upload, schema: Schema) -> dict[str, object]:
+    """What an event says of a declared upload: nothing of its records."""
+    return {"table": upload.table, "schema": schema.digest, "person_column": upload.person_column, "k": upload.k}
+
+
+def record(upload: Upload, kind: str, data: Mapping[str, object], *, actor: str = "") -> None:
+    """An event about an upload on the site's chain, last in the caller's transaction."""
+    named = {"dataset": str(upload.dataset.uid), "upload": str(upload.uid), **data}
+    audit.append(audit.SITE, [audit.Event(kind, actor or upload.created_by.username, named)])
 
 
 def declare_overlap(*, curator: User, version: DatasetVersion, other: DatasetVersion, same_people: bool, reason: str) -> None:
@@ -141,53 +158,43 @@ def declare_overlap(*, curator: User, version: DatasetVersion, other: DatasetVer
         audit.append(audit.SITE, [audit.Event("overlap.declared", curator.username, data)])
 
 
+def alike(version: DatasetVersion) -> str:
+    """The uid of the version whose records these likely are, as the worker found; empty where it found none. For its curator."""
+    upload = Upload.objects.filter(version=version).first()
+    report = parse_report(upload) if upload is not None else None
+    return str((report or {}).get("alike", ""))
+
+
+def require_overlap_said(version: DatasetVersion) -> None:
+    """Conflict for a version of records that were frozen before, until its curator has said what that means."""
+    likely = Upload.objects.filter(version=version, code=LIKELY_REUPLOAD).exists()
+    if likely and not overlap_declared(version):
+        detail = (
+            "These records were likely frozen before: first say, on the page of the dataset, whether they are the same people."
+        )
+        raise Conflict("overlap_undeclared", f"version: {detail}", field="version")
+
+
 def overlap_declared(version: DatasetVersion) -> bool:
     """Say whether its curator has said what a version shares with another (what an upload's likely_reupload asks for)."""
-    events = AuditEvent.objects.filter(chain=audit.SITE, kind="overlap.declared").values_list("body", flat=True)
-    return any(json.loads(bytes(body))["data"]["version"] == str(version.uid) for body in events.iterator())
+    return version.uid in overlaps_said(version.dataset.owner)
 
 
-def path_of(upload: Upload) -> Path:
-    """Where the bytes of an upload wait; they are deleted as soon as it is frozen or refused."""
-    return Path(settings.UPLOADS_DIR) / str(upload.uid)
-
-
-def report_path(upload: Upload) -> Path:
-    """Where the worker leaves what the curator, and nobody else, is told about their file."""
-    return Path(settings.UPLOADS_DIR) / f"{upload.uid}.report.json"
+def overlaps_said(curator: User) -> frozenset[UUID]:
+    """The versions of which a curator has said what they share with another, from the record."""
+    events = AuditEvent.objects.filter(chain=audit.SITE, kind="overlap.declared", actor=curator.username)
+    return frozenset(
+        UUID(json.loads(bytes(body))["data"]["version"]) for body in events.values_list("body", flat=True).iterator()
+    )
 
 
 def parse_report(upload: Upload) -> Mapping[str, object] | None:
-    """The parse report of an upload (`engine.report` as JSON, or `refused` with operands); None before the worker saw it.
+    """What the worker found in an upload, as JSON; None before it saw it.
 
-    It holds figures of the records: for the curator of the dataset only.
+    A description (`engine.describing`, member `shapes`), then the report of freezing (`engine.report`), or `refused` with
+    operands. It holds figures of the records: for the curator of the dataset only.
     """
-    try:
-        report: Mapping[str, object] = json.loads(report_path(upload).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    return report
-
-
-def _keep(file: "File[bytes]", path: Path) -> None:
-    """Stream a file to its place, mode 0600, as a whole or not at all."""
-    most = settings.UPLOAD_MAX_BYTES
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    size = 0
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as kept:
-        for chunk in file.chunks():
-            size += len(chunk)
-            if size > most:
-                raise TooLarge("file_too_large", f"A file has at most {most:,} bytes.", field="file", maximum=most)
-            kept.write(chunk)
-        kept.flush()
-        os.fsync(kept.fileno())
-
-
-def _filename(name: str) -> str:
-    """The last part of a file's name, harmless to show."""
-    tidy = PurePosixPath(normalise(name).replace("\\", "/")).name
-    return "".join(char for char in tidy if not has_control(char))[:255] or "file"
+    return upload_files.read(report_path(upload))
 
 
 def _no_number(text: str) -> Never:
@@ -197,6 +204,14 @@ def _no_number(text: str) -> Never:
 def _require_curator(curator: User) -> None:
     if not curator.is_active or not curator.has_role(Role.CURATOR):
         raise NotYours("not_found", "There is nothing here, or it is not yours to see.")
+
+
+def require_place(curator: User, dataset: Dataset | Callable[[], Dataset]) -> None:
+    """NotYours unless `curator` may add to this dataset, or make one."""
+    if isinstance(dataset, Dataset):
+        _require_owner(curator, dataset)
+    else:
+        _require_curator(curator)
 
 
 def _require_owner(curator: User, dataset: Dataset) -> None:

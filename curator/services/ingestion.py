@@ -7,8 +7,6 @@ is no audit event, because whether a file's records can be read is a function of
 
 import json
 import logging
-import os
-from collections.abc import Mapping
 from pathlib import Path
 
 from django.core.files.base import File
@@ -21,10 +19,11 @@ from curator.engine import files
 from curator.engine.freezing import freeze
 from curator.engine.report import ParseReport
 from curator.engine.sealing import EngineFailed
+from curator.engine.tables import Reading
 from curator.mechanism.errors import Refused
 from curator.mechanism.schema import Schema
 from curator.models import Dataset, DatasetVersion, Upload
-from curator.services import audit, datasets
+from curator.services import audit, datasets, upload_files
 from curator.services.datasets import LIKELY_REUPLOAD, PrivacyUnit
 
 logger = logging.getLogger(__name__)
@@ -46,14 +45,14 @@ def freeze_upload(upload_id: int, *, wait: bool = False) -> None:
             with ticks.paced():
                 report = _freeze(upload)
         except Refused as refusal:
-            _refuse(upload, refusal)
+            refuse(upload, refusal)
         except EngineFailed as failure:
             logger.error("upload %s: %s", upload.uid, failure)
-            _refuse(upload, UNREADABLE)
+            refuse(upload, UNREADABLE)
         else:
-            _leave(upload, json.loads(report.to_json()))
-            _settle(upload)
-    _forget(upload)
+            alike = _settle(upload)
+            upload_files.leave(datasets.report_path(upload), json.loads(report.to_json()) | {"alike": alike})
+    upload_files.forget(upload)
 
 
 def load(path: Path, *, curator: User, name: str, schema_text: str, unit: PrivacyUnit, table: str = "people") -> DatasetVersion:
@@ -75,17 +74,30 @@ def load(path: Path, *, curator: User, name: str, schema_text: str, unit: Privac
 
 
 def _freeze(upload: Upload) -> ParseReport:
-    if _attempt(upload) > ATTEMPTS:  # a file that takes the process down with it is not tried for ever
+    path = waiting_file(upload)
+    schema = Schema.from_json(upload.schema)
+    return freeze(
+        path, schema=schema, person_column=upload.person_column, k=upload.k, uid=str(upload.uid), reading=reading_of(upload)
+    )
+
+
+def waiting_file(upload: Upload) -> Path:
+    """The bytes of an upload whose turn it is; Refused where they are gone or have taken a worker down twice."""
+    if upload_files.attempt(upload) > ATTEMPTS:  # a file that takes the process down with it is not tried for ever
         raise UNREADABLE
     path = datasets.path_of(upload)
     if not path.exists():
         raise Refused("file_gone", "The file is no longer there: send it again.")
-    schema = Schema.from_json(upload.schema)
-    return freeze(path, schema=schema, person_column=upload.person_column, k=upload.k, uid=str(upload.uid))
+    return path
 
 
-def _settle(upload: Upload) -> None:
-    """The version's row and its event, which says nothing of the records."""
+def reading_of(upload: Upload) -> Reading:
+    """How its curator says the file is to be read."""
+    return Reading(**upload.draft.get("reading", {}))
+
+
+def _settle(upload: Upload) -> str:
+    """The version's row and its event, which says nothing of the records; gives the uid of a version it is likely the same as."""
     Dataset.objects.select_for_update(no_key=True).get(pk=upload.dataset_id)  # one number each
     newest = DatasetVersion.objects.filter(dataset=upload.dataset).aggregate(number=Max("number"))["number"] or 0
     version = DatasetVersion.objects.create(
@@ -93,54 +105,36 @@ def _settle(upload: Upload) -> None:
         person_column=upload.person_column, k=upload.k, frozen_by=upload.created_by,
     )  # fmt: skip
     upload.version, upload.state = version, Upload.State.FROZEN
-    upload.code, upload.detail = _likeness(version)
+    upload.code, upload.detail, alike = _likeness(version)
     upload.save(update_fields=["version", "state", "code", "detail"])
     audit.append(audit.SITE, [audit.Event("version.frozen", upload.created_by.username, {
         "dataset": str(upload.dataset.uid), "version": str(version.uid), "number": version.number,
         "schema": Schema.from_json(version.schema).digest, "person_column": version.person_column, "k": version.k,
     })])  # fmt: skip
+    return alike
 
 
-def _likeness(version: DatasetVersion) -> tuple[str, str]:
+def _likeness(version: DatasetVersion) -> tuple[str, str, str]:
     """The notice that these records were frozen before; looked for among the curator's own versions: it tells of records."""
     own = DatasetVersion.objects.filter(dataset__owner=version.dataset.owner).exclude(pk=version.pk).select_related("dataset")
     named = {str(other.uid): other for other in own.order_by("pk")}
     found = files.alike(str(version.uid), list(named))
     if not found:
-        return "", ""
+        return "", "", ""
     other = named[found[0]]
     where = "of this dataset" if other.dataset_id == version.dataset_id else f'of your dataset "{other.dataset.name}"'
-    return LIKELY_REUPLOAD, (
+    return LIKELY_REUPLOAD, _likely(other, where), str(other.uid)
+
+
+def _likely(other: DatasetVersion, where: str) -> str:
+    return (
         f"Likely the same records as version {other.number} {where}. If these are the same people, ask under the same contract: "
         "what two contracts over the same people spend adds up."
     )
 
 
-def _refuse(upload: Upload, refusal: Refused) -> None:
-    _leave(upload, {"refused": refusal.code, "detail": refusal.detail, **refusal.operands})
+def refuse(upload: Upload, refusal: Refused) -> None:
+    """Onto the curator's row as a code and a fixed sentence; figures go into their report."""
+    upload_files.leave(datasets.report_path(upload), {"refused": refusal.code, "detail": refusal.detail, **refusal.operands})
     upload.state, upload.code, upload.detail = Upload.State.REFUSED, refusal.code, refusal.detail
     upload.save(update_fields=["state", "code", "detail"])
-
-
-def _leave(upload: Upload, report: Mapping[str, object]) -> None:
-    """Put the curator's report where only they are shown it."""
-    path = datasets.report_path(upload)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        json.dump(report, file, ensure_ascii=False)
-
-
-def _attempt(upload: Upload) -> int:
-    """How often this upload was tried, this time included; kept in a file, because a transaction that dies keeps nothing."""
-    with os.fdopen(os.open(_tries(upload), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
-        file.write(b".")
-        return file.tell()
-
-
-def _forget(upload: Upload) -> None:
-    """Delete the file itself: what stays of it are codes."""
-    datasets.path_of(upload).unlink(missing_ok=True)
-    _tries(upload).unlink(missing_ok=True)
-
-
-def _tries(upload: Upload) -> Path:
-    return datasets.path_of(upload).with_name(f"{upload.uid}.tries")

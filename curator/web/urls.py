@@ -15,6 +15,8 @@ from curator.web.views import (
     people,
     queries,
     released,
+    uploads,
+    versions,
     workspace,
 )
 
@@ -45,6 +47,12 @@ urlpatterns = [
     route("datasets/new/", datasets.new, "dataset-new"),
     route("datasets/<uuid:uid>/", datasets.dataset, "dataset"),
     route("datasets/<uuid:uid>/versions/new/", datasets.new_version, "version-new"),
+    route("uploads/<uuid:uid>/", uploads.upload, "upload"),
+    route("uploads/<uuid:uid>/columns/<int:place>/", uploads.column, "upload-column"),
+    route("uploads/<uuid:uid>/suggest/", uploads.suggest, "upload-suggest"),
+    route("uploads/<uuid:uid>/freeze/", uploads.freeze, "upload-freeze"),
+    route("versions/<uuid:uid>/use/", versions.use, "version-use"),
+    route("versions/<uuid:uid>/overlap/", versions.overlap, "version-overlap"),
     route("audit/", audit.log, "audit"),
     route("audit/verify/", audit.verify, "audit-verify"),
     route("audit/<str:chain>/<int:seq>/", audit.event, "audit-event"),

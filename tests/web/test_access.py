@@ -16,6 +16,7 @@ from curator.services import denials
 from curator.web import urls
 from tests.cast import Cast, make_contract, person
 from tests.fixtures.figures import Figure
+from tests.uploads import sent
 from tests.web.scene import Scene, ask, browser_of, make_scene, within
 
 pytestmark = pytest.mark.usefixtures("db")
@@ -31,6 +32,8 @@ ALLOWED: dict[str, set[str]] = {
     "query": {"alice", "carol", "dora"}, "query-status": {"alice", "carol", "dora"}, "query-cancel": {"alice"},
     "query-csv": {"alice", "carol", "dora"}, "query-json": {"alice", "carol", "dora"},
     "datasets": {"carol", "eve"}, "dataset-new": {"carol", "eve"}, "dataset": {"carol"}, "version-new": {"carol"},
+    "upload": {"carol"}, "upload-column": {"carol"}, "upload-suggest": {"carol"}, "upload-freeze": {"carol"},
+    "version-use": {"carol"}, "version-overlap": {"carol"},
     "contract-new": {"carol", "eve"},
     "laboratory": {"carol", "dora"}, "experiment": set(), "experiment-status": set(), "experiment-json": set(),
     "audit": {"carol", "dora", "eve"}, "audit-verify": {"carol", "dora", "eve"}, "audit-event": {"carol", "dora"},
@@ -45,21 +48,26 @@ class Things:
     query: UUID
     request: UUID
     dataset: UUID
+    upload: UUID
+    version: UUID
 
     def of(self, kind: str) -> UUID:
         """What an address of this kind is about; there are no experiments here."""
-        return {"datasets": self.dataset, "queries": self.query, "contracts": self.contract, "experiments": NOTHING}[kind]
+        return {
+            "datasets": self.dataset, "queries": self.query, "contracts": self.contract, "experiments": NOTHING,
+            "uploads": self.upload, "versions": self.version,
+        }[kind]  # fmt: skip
 
     def address(self, pattern: URLPattern) -> str:
         """The address of a page about these."""
         name, route = pattern.name or "", str(pattern.pattern)
         given: dict[str, object] = {}
         if "<uuid:uid>" in route:
-            given["uid"] = (
-                self.dataset if route.startswith("datasets") else self.query if route.startswith("queries") else self.contract
-            )
+            given["uid"] = self.of(route.partition("/")[0])
         if "<uuid:request_uid>" in route:
             given["request_uid"] = self.request
+        if "<int:place>" in route:
+            given["place"] = 0
         if "<str:chain>" in route:
             given |= {"chain": self.contract, "seq": 1}
         return reverse(name, kwargs=given)
@@ -71,11 +79,13 @@ def scene(db: None) -> Scene:
 
 
 def own(scene: Scene) -> Things:
-    return Things(scene.contract.uid, scene.first.uid, scene.request.uid, scene.contract.dataset.uid)
+    contract = scene.contract
+    upload = sent(scene.people.carol)
+    return Things(contract.uid, scene.first.uid, scene.request.uid, contract.dataset.uid, upload.uid, contract.version.uid)
 
 
 def missing() -> Things:
-    return Things(uuid4(), uuid4(), uuid4(), uuid4())
+    return Things(uuid4(), uuid4(), uuid4(), uuid4(), uuid4(), uuid4())
 
 
 def foreign() -> Things:
@@ -86,7 +96,7 @@ def foreign() -> Things:
     )  # fmt: skip
     contract = make_contract(people, allotments={"fay": "0.1"})
     query = ask(people, contract, "alice", within(25, {"column": "sex", "equals": "F"}), key="theirs")
-    return Things(contract.uid, query.uid, uuid4(), contract.dataset.uid)
+    return Things(contract.uid, query.uid, uuid4(), contract.dataset.uid, sent(people.carol).uid, contract.version.uid)
 
 
 def everybody(scene: Scene) -> dict[str, User]:

@@ -5,15 +5,17 @@ from functools import partial
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts import access
 from accounts.models import Role, User
 from curator.mechanism.errors import Refused
-from curator.models import Dataset
+from curator.models import Dataset, Upload
 from curator.selectors.datasets import dataset_lines, dataset_page
 from curator.services import datasets as services
+from curator.services import uploads
 from curator.web.errors import status_of
 from curator.web.forms.datasets import DatasetForm, UploadForm
 from curator.web.pages import add_refusal, page, reader
@@ -42,7 +44,7 @@ def datasets(request: HttpRequest) -> HttpResponse:
 def dataset(request: HttpRequest, uid: UUID) -> HttpResponse:
     """One dataset, its versions and uploads."""
     found = access.dataset_for(reader(request), uid)
-    return page(request, "dataset/detail.html", here="datasets", page=dataset_page(found))
+    return page(request, "dataset/detail.html", here="datasets", page=dataset_page(found, services.overlaps_said(found.owner)))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -71,20 +73,30 @@ def _upload(request: HttpRequest, user: User, kind: type[UploadForm], existing: 
                 _place(form, refused)
                 status = status_of(refused)
             else:
-                messages.success(request, "The file is with the worker. A version appears here when it is frozen.")
-                return see_other("dataset", made.uid)
+                return _onward(request, form, made)
     heading = f"New version of {existing.name}" if existing else "New dataset"
-    return page(request, "dataset/new.html", here="datasets", status=status, form=form, heading=heading, example=EXAMPLE)
+    return page(
+        request, "dataset/new.html", here="datasets", status=status, form=form, heading=heading, example=EXAMPLE, dataset=existing
+    )
 
 
-def _register(user: User, form: UploadForm, existing: Dataset | None) -> Dataset:
-    """Keep the file; a new dataset is made with it or not at all."""
-    data, unit = form.cleaned_data, form.privacy_unit()
-    upload = services.register_upload(
-        curator=user, dataset=existing or partial(_new, user, form), file=data["file"], filename=data["file"].name,
-        schema_text=data["schema"], unit=unit, table=data["table"],
+def _onward(request: HttpRequest, form: UploadForm, made: Upload) -> HttpResponse:
+    if form.declared:
+        messages.success(request, "The file is with the worker. A version appears here when it is frozen.")
+        return see_other("dataset", made.dataset.uid)
+    return see_other("upload", made.uid)
+
+
+def _register(user: User, form: UploadForm, existing: Dataset | None) -> Upload:
+    """Keep the file; a new dataset is made with it or not at all. Without declared columns it is described first."""
+    data, dataset = form.cleaned_data, existing or partial(_new, user, form)
+    file: UploadedFile = data["file"]
+    if not form.declared:
+        return uploads.receive(curator=user, dataset=dataset, file=file, filename=file.name or "")
+    return services.register_upload(
+        curator=user, dataset=dataset, file=file, filename=file.name or "", schema_text=data["schema"], unit=form.privacy_unit(),
+        table=data["table"],
     )  # fmt: skip
-    return upload.dataset
 
 
 def _new(user: User, form: UploadForm) -> Dataset:

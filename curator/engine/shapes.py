@@ -1,0 +1,58 @@
+"""What the cells of a column look like, before anybody has declared what it is: counted for the curator's report.
+
+The shapes are a reading aid (how many cells are no whole number?), never a declaration: which kind it has, the curator says.
+"""
+
+import re
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+
+from curator.mechanism.columns import FALSE_TEXTS, TRUE_TEXTS
+from curator.mechanism.values import normalise, read_any_number, read_date
+
+SHAPES = ("blank", "whole", "decimal", "date", "truth", "grouped", "text")
+_TRUTH = frozenset((*TRUE_TEXTS, *FALSE_TEXTS)) - {"1", "0"}
+_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
+#: 1,234,567 and 1.234,56 and 1 234: digits in groups, which no rule of ours reads, because 1.234 may be either
+_GROUPED = re.compile(r"[+-]?[0-9]{1,3}(?:([.,'\u2019\u00a0\u202f ])[0-9]{3})(?:\1[0-9]{3})*(?:[.,][0-9]+)?")
+_GROUPED_WHOLE = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:[.,][0-9]{3})+")
+
+
+def plain_number(text: str, *, decimal_comma: bool, whole: bool = False) -> str | None:
+    """A text with its decimal comma as a point, where commas are decimal; None where it is digits in groups.
+
+    In a file with decimal commas 1.234 and 1,234 in a column of whole numbers (`whole`) are groups: nobody writes whole numbers
+    with three decimals, and to read either as 1 would be silently wrong.
+    """
+    tidy = normalise(text)
+    if not decimal_comma:
+        return text
+    if whole and _GROUPED_WHOLE.fullmatch(tidy):
+        return None
+    return tidy.replace(",", ".") if _COMMA.fullmatch(tidy) else text
+
+
+def shape(text: str, *, decimal_comma: bool = False) -> str:
+    """The shape of one text."""
+    tidy = normalise(text)
+    if not tidy:
+        return "blank"
+    number = read_any_number(plain_number(tidy, decimal_comma=decimal_comma) or "")
+    if number is not None:
+        return "whole" if number.denominator == 1 else "decimal"
+    if read_date(tidy, with_time=True) is not None:
+        return "date"
+    if tidy.casefold() in _TRUTH:
+        return "truth"
+    return "grouped" if _GROUPED.fullmatch(tidy) else "text"
+
+
+def count_shapes(texts: pa.DictionaryArray, tally: Counter[str], *, decimal_comma: bool) -> None:
+    """Add the shapes of one batch to a tally; each distinct text is looked at once."""
+    distinct = [shape(text or "", decimal_comma=decimal_comma) for text in [*texts.dictionary.to_pylist(), None]]
+    places = texts.indices.fill_null(len(distinct) - 1).to_numpy(zero_copy_only=False)
+    for found, times in zip(distinct, np.bincount(places, minlength=len(distinct)).tolist(), strict=True):
+        if times:
+            tally[found] += times

@@ -1,0 +1,150 @@
+"""A file on its way to a version, as its curator sees it: what was found in it, what is declared, what is left to do.
+
+The report and the suggestions are handed in by whoever may read them; figures in them are of the records, for the curator alone.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from curator.mechanism.schema import Column, Schema
+from curator.models import Upload
+from curator.selectors.workspace import KINDS, domain_words
+
+ENCODINGS = {"utf-8": "UTF-8", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16", "utf-32-le": "UTF-32", "utf-32-be": "UTF-32"}
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+SHAPES = {
+    "whole": "whole numbers", "decimal": "decimals", "date": "dates", "truth": "yes or no", "grouped": "digits in groups",
+    "text": "other texts", "blank": "blank",
+}  # fmt: skip
+VERDICTS = {
+    "unreadable": "unreadable", "outside": "outside the domain", "between": "between two steps", "blank": "blank",
+    "missing": "declared as missing",
+}  # fmt: skip
+BAD = ("unreadable", "outside")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRow:
+    """One column of the file; `place` counts from 0 in the file. `shapes` and `cells` are figures of the records."""
+
+    place: int
+    name: str
+    shapes: str
+    holds: str  # what it holds instead of single cells, if it cannot be read
+    declared: str
+    cells: str  # by the declared rules, as of the last reading
+    bad: bool
+    suggested: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One line of the report."""
+
+    term: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class UploadPage:
+    """One file."""
+
+    uid: UUID
+    dataset_uid: UUID
+    dataset_name: str
+    filename: str
+    state: str
+    code: str
+    detail: str
+    table: str
+    version: int | None
+    facts: tuple[Fact, ...]
+    columns: tuple[ColumnRow, ...]
+    delimiter: str
+    decimal_comma: bool
+    text_file: bool
+
+    @property
+    def busy(self) -> bool:
+        """Whether the worker has it."""
+        return self.state in Upload.BUSY
+
+    @property
+    def described(self) -> bool:
+        """Whether it is the curator's turn."""
+        return self.state == Upload.State.DESCRIBED
+
+    @property
+    def declared(self) -> tuple[ColumnRow, ...]:
+        """The columns that will be in the version."""
+        return tuple(column for column in self.columns if column.declared)
+
+    @property
+    def left_out(self) -> tuple[ColumnRow, ...]:
+        """The columns that will not."""
+        return tuple(column for column in self.columns if not column.declared)
+
+
+def upload_page(upload: Upload, report: Mapping[str, Any] | None, suggestions: Mapping[str, Any]) -> UploadPage:
+    """One file with what the worker found in it, where it has."""
+    form = (report or {}).get("format", {})
+    return UploadPage(
+        upload.uid, upload.dataset.uid, upload.dataset.name, upload.filename, upload.state, upload.code, upload.detail,
+        upload.table, upload.version.number if upload.version else None, tuple(_facts(report or {})),
+        _columns(upload, report or {}, suggestions), form.get("delimiter", ""), form.get("decimal_comma", False),
+        form.get("kind") == "csv",
+    )  # fmt: skip
+
+
+def _facts(report: Mapping[str, Any]) -> list[Fact]:
+    form = report.get("format")
+    if form is None:
+        return []
+    facts = [Fact("Kind", "CSV" if form["kind"] == "csv" else "Parquet")]
+    if form["kind"] == "csv":
+        facts += [
+            Fact("Encoding", ENCODINGS.get(form["encoding"], form["encoding"])),
+            Fact("Delimiter", DELIMITERS.get(form["delimiter"], form["delimiter"])),
+            Fact("Decimal sign", "comma or point" if form["decimal_comma"] else "point"),
+        ]
+    facts += [Fact("Columns", f"{len(form['header']):,}"), Fact("Records", f"{report['rows']:,}")]
+    return facts + [Fact(*one) for one in _oddities(report)]
+
+
+def _oddities(report: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What is worth a line only where it happened."""
+    told = {
+        "foreign_bytes": ("Not UTF-8", "{:,} bytes, read as Windows-1252"),
+        "without_person": ("Left out", "{:,} records that name no person"),
+        "repeats": ("Counted once", "{:,} repeats of a person's record"),
+        "beyond_k": ("Left out", "{:,} records beyond the most of one person"),
+    }
+    return [(term, words.format(report[name])) for name, (term, words) in told.items() if report.get(name)]
+
+
+def _columns(upload: Upload, report: Mapping[str, Any], suggestions: Mapping[str, Any]) -> tuple[ColumnRow, ...]:
+    header = report.get("format", {}).get("header", ())
+    entries = upload.schema.get("columns", ()) if upload.schema else upload.draft.get("columns", {}).values()
+    declared = {entry["name"]: entry for entry in entries}
+    return tuple(_row(place, name, report, declared.get(name), suggestions) for place, name in enumerate(header))
+
+
+def _row(place: int, name: str, report: Mapping[str, Any], entry: Any, suggestions: Mapping[str, Any]) -> ColumnRow:
+    cells = report.get("cells", {}).get(name, {})
+    return ColumnRow(
+        place, name, tally_words(report.get("shapes", {}).get(name, {}), SHAPES), report.get("unreadable", {}).get(name, ""),
+        _column_words(entry) if entry else "", tally_words(cells, VERDICTS), any(cells.get(bad) for bad in BAD),
+        suggestions.get(name) is not None,
+    )  # fmt: skip
+
+
+def _column_words(entry: Any) -> str:
+    column: Column = Schema.from_json({"columns": [entry]}).columns[0]
+    return f"{KINDS[column.kind]}: {domain_words(column)}"
+
+
+def tally_words(tally: Mapping[str, int], words: Mapping[str, str]) -> str:
+    """`1,204 whole numbers, 3 blank`."""
+    return ", ".join(f"{tally[name]:,} {told}" for name, told in words.items() if tally.get(name))

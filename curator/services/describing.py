@@ -1,0 +1,57 @@
+"""A file that a curator has just sent is described to them, on the worker's side; nothing is frozen and nothing recorded.
+
+What was found goes into the folder of uploads, for that curator alone. The row learns only that there is something to look at, or
+the stable code and fixed sentence of a refusal.
+"""
+
+import json
+import logging
+
+from django.db import transaction
+
+from curator.engine.describing import Described, describe
+from curator.engine.sealing import EngineFailed
+from curator.mechanism.errors import Refused
+from curator.mechanism.schema import Schema
+from curator.models import Upload
+from curator.services import upload_files
+from curator.services.ingestion import UNREADABLE, reading_of, refuse, waiting_file
+
+logger = logging.getLogger(__name__)
+
+
+def describe_upload(upload_id: int) -> None:
+    """Describe an upload that is to be parsed, or refuse it; of no effect where another worker has it or it is further on."""
+    with transaction.atomic():
+        parsing = Upload.objects.select_for_update(no_key=True, skip_locked=True, of=("self",))
+        upload = parsing.filter(pk=upload_id, state=Upload.State.PARSING).first()
+        if upload is None:
+            return
+        try:
+            described = _describe(upload)
+        except Refused as refusal:
+            refuse(upload, refusal)
+        except EngineFailed as failure:
+            logger.error("upload %s: %s", upload.uid, failure)
+            refuse(upload, UNREADABLE)
+        else:
+            _leave(upload, described)
+            upload.state = Upload.State.DESCRIBED
+            upload.save(update_fields=["state"])
+    if upload.state == Upload.State.REFUSED:
+        upload_files.forget(upload)
+    else:
+        upload_files.succeeded(upload)
+
+
+def _describe(upload: Upload) -> Described:
+    declared = list(upload.draft.get("columns", {}).values())
+    columns = Schema.from_json({"columns": declared}).columns if declared else ()
+    suggest = upload.draft.get("suggest", [])
+    return describe(waiting_file(upload), reading=reading_of(upload), columns=columns, suggest=suggest)
+
+
+def _leave(upload: Upload, described: Described) -> None:
+    upload_files.leave(upload_files.report_path(upload), json.loads(described.description.to_json()))
+    if described.suggestions:
+        upload_files.leave(upload_files.suggestions_path(upload), described.suggestions)
