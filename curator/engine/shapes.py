@@ -9,11 +9,10 @@ from collections import Counter
 import numpy as np
 import pyarrow as pa
 
-from curator.mechanism.columns import FALSE_TEXTS, TRUE_TEXTS
 from curator.mechanism.values import normalise, read_any_number, read_date
 
 SHAPES = ("blank", "whole", "decimal", "date", "truth", "grouped", "text")
-_TRUTH = frozenset((*TRUE_TEXTS, *FALSE_TEXTS)) - {"1", "0"}
+_TRUTH = frozenset(("true", "false", "yes", "no", "y", "n"))
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 #: 1,234,567 and 1.234,56 and 1 234: digits in groups, which no rule of ours reads, because 1.234 may be either
 _GROUPED = re.compile(r"[+-]?[0-9]{1,3}(?:([.,'\u2019\u00a0\u202f ])[0-9]{3})(?:\1[0-9]{3})*(?:[.,][0-9]+)?")

@@ -20,6 +20,8 @@ MOST_VALUES = 500  # different texts that are still suggested as categories
 NOTHING = frozenset(("na", "n/a", "#n/a", "nan", "none", "null", "-", ".", "?", "missing", "unknown"))
 _TRUE, _FALSE = frozenset(TRUE_TEXTS), frozenset(FALSE_TEXTS)
 MOST_PLACES = 6
+LARGEST = 10**12  # beyond it numbers are identifiers
+MOST = Fraction(4, 5)  # of the different texts must look alike for a kind with an order; the others follow the column's rule
 
 
 class Suggester:
@@ -73,11 +75,10 @@ class Suggester:
 
     def suggestion(self) -> Mapping[str, object] | None:
         """A column as a schema's JSON has it; None where the cells suggest nothing."""
-        kinds = set(self._shapes)
-        domain = self._truth() or self._ordered(kinds) or self._categories()
+        domain = self._truth() or self._dates() or self._grid() or self._categories()
         if domain is None:
             return None
-        nothing = sorted(self._nothing) if domain["kind"] != "category" or self._nothing else []
+        nothing = sorted(self._nothing)
         more: dict[str, object] = {"missing": self._blank or bool(nothing)}
         if nothing:
             more["missing_texts"] = ["", *nothing]
@@ -89,23 +90,34 @@ class Suggester:
             return None
         return {"kind": "boolean", "out_of_domain": "other"} if folded != {"1"} and folded != {"0"} else None
 
-    def _ordered(self, kinds: set[str]) -> dict[str, object] | None:
-        if kinds == {"date"}:
-            return {"kind": "date", "low": self._days[0].isoformat(), "high": self._days[1].isoformat(), "out_of_domain": "clamp"}
-        if not kinds or not kinds <= {"whole", "decimal"} or max(map(abs, self._numbers)) > 10**12:
+    def _dates(self) -> dict[str, object] | None:
+        if not self._mostly("date"):
+            return None
+        return {"kind": "date", "low": self._days[0].isoformat(), "high": self._days[1].isoformat(), "out_of_domain": "other"}
+
+    def _grid(self) -> dict[str, object] | None:
+        if not self._mostly("whole", "decimal") or max(map(abs, self._numbers)) > LARGEST:
             return None
         low, high = self._numbers
-        if kinds == {"whole"}:
-            return {"kind": "integer", "low": str(int(low)), "high": str(int(high)), "out_of_domain": "clamp"}
+        if not self._shapes["decimal"]:
+            return {"kind": "integer", "low": str(int(low)), "high": str(int(high)), "out_of_domain": "other"}
         places = min(self._places, MOST_PLACES)
         bounds = _decimal(floor(low * 10**places), places), _decimal(ceil(high * 10**places), places)
         step = _decimal(1, places)
-        return {"kind": "decimal", "low": bounds[0], "high": bounds[1], "step": step, "out_of_domain": "clamp"}
+        return {"kind": "decimal", "low": bounds[0], "high": bounds[1], "step": step, "out_of_domain": "other"}
+
+    def _mostly(self, *shapes: str) -> bool:
+        alike = sum(self._shapes[shape] for shape in shapes)
+        return alike > 0 and alike >= MOST * self._shapes.total()
 
     def _categories(self) -> dict[str, object] | None:
         if self._too_many or not self._texts:
             return None
-        return {"kind": "category", "values": sorted(self._texts), "out_of_domain": "other"}
+        return {
+            "kind": "category",
+            "values": sorted(self._texts, key=lambda text: (text.casefold(), text)),
+            "out_of_domain": "other",
+        }
 
 
 def _places(text: str) -> int:

@@ -32,7 +32,7 @@ class Migration(migrations.Migration):
     dependencies = [("curator", "0005_record")]
 
     operations = [
-        migrations.AddField(model_name="upload", name="draft", field=models.JSONField(default=dict)),
+        migrations.AddField(model_name="upload", name="draft", field=models.JSONField(default=dict, db_default={})),
         migrations.AlterField(model_name="upload", name="schema", field=models.JSONField(default=dict)),
         migrations.AlterField(
             model_name="upload",

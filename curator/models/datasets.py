@@ -63,7 +63,7 @@ class Upload(models.Model):
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="uploads")
     filename = models.CharField(max_length=255)
     table = models.CharField(max_length=63, default="people")
-    draft = models.JSONField(default=dict)
+    draft = models.JSONField(default=dict, db_default={})
     schema = models.JSONField(default=dict)  # empty until it is declared as a whole
     person_column = models.CharField(max_length=200, blank=True)
     k = models.PositiveIntegerField(default=1)

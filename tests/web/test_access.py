@@ -80,7 +80,7 @@ def scene(db: None) -> Scene:
 
 def own(scene: Scene) -> Things:
     contract = scene.contract
-    upload = sent(scene.people.carol)
+    upload = sent(scene.people.carol, name=str(uuid4()))
     return Things(contract.uid, scene.first.uid, scene.request.uid, contract.dataset.uid, upload.uid, contract.version.uid)
 
 

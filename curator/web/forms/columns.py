@@ -56,6 +56,10 @@ class ColumnForm(forms.Form):
     def __init__(self, *args: Any, name: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._name = name
+        for (
+            field
+        ) in self.fields.values():  # which boxes are needed hangs on the kind: to call each of them optional would mislead
+            field.either = True  # type: ignore[attr-defined]  # a template's word
 
     @property
     def kinds(self) -> list[tuple[str, list[forms.BoundField]]]:

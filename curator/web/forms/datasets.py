@@ -121,6 +121,8 @@ class FreezeForm(forms.Form):
         self.fields["person_column"] = forms.ChoiceField(
             label="Column that names the person", choices=choices, required=False, help_text="One that is not declared."
         )
+        for name in ("person_column", "k"):
+            self.fields[name].either = True  # type: ignore[attr-defined]  # a template's: needed with the second choice above
 
     def privacy_unit(self) -> PrivacyUnit:
         """The unit as stated. Refused where it is not stated whole."""

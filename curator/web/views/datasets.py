@@ -90,7 +90,7 @@ def _onward(request: HttpRequest, form: UploadForm, made: Upload) -> HttpRespons
 def _register(user: User, form: UploadForm, existing: Dataset | None) -> Upload:
     """Keep the file; a new dataset is made with it or not at all. Without declared columns it is described first."""
     data, dataset = form.cleaned_data, existing or partial(_new, user, form)
-    file: UploadedFile = data["file"]
+    file: UploadedFile[bytes] = data["file"]
     if not form.declared:
         return uploads.receive(curator=user, dataset=dataset, file=file, filename=file.name or "")
     return services.register_upload(
