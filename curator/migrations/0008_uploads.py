@@ -29,7 +29,7 @@ CREATE TRIGGER c_columns_before BEFORE UPDATE ON curator_upload FOR EACH ROW WHE
 
 
 class Migration(migrations.Migration):
-    dependencies = [("curator", "0005_record")]
+    dependencies = [("curator", "0007_holds")]
 
     operations = [
         migrations.AddField(model_name="upload", name="draft", field=models.JSONField(default=dict, db_default={})),
