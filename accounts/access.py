@@ -12,7 +12,18 @@ from django.db.models import Model, Q, QuerySet
 
 from accounts.models import Membership, Role, User
 from curator.mechanism.errors import NotYours
-from curator.models import AuditEvent, BudgetRequest, Contract, Dataset, DatasetVersion, Experiment, Query, TotalRaise, Upload
+from curator.models import (
+    AuditEvent,
+    BudgetRequest,
+    Contract,
+    Dataset,
+    DatasetVersion,
+    Experiment,
+    Query,
+    SavedQuestion,
+    TotalRaise,
+    Upload,
+)
 from curator.services import audit, denials
 
 Visitor = User | AnonymousUser
@@ -72,6 +83,12 @@ def query_for(visitor: Visitor, uid: str | UUID, *, own: bool = False) -> Query:
     if not own:
         allowed |= Q(contract__in=contracts_of(visitor, *READERS))
     return _one(Query.objects.select_related("contract", "analyst", "version").filter(allowed, uid=_uid(uid)))
+
+
+def saved_for(visitor: Visitor, uid: str | UUID) -> SavedQuestion:
+    """A question that one keeps oneself, in a contract where one may still ask."""
+    mine = SavedQuestion.objects.select_related("contract__version", "owner").filter(owner_id=visitor.pk)
+    return _one(mine.filter(contract__in=contracts_of(visitor, Role.ANALYST), uid=_uid(uid)))
 
 
 def request_for(visitor: Visitor, uid: str | UUID, *, role: str | None = None) -> BudgetRequest:

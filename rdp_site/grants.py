@@ -59,6 +59,8 @@ RIGHTS: dict[str, Rights] = {
     "curator_notice": _changing("seen_at mailed_at"),
     "curator_query": _changing("state attempts outages claimed_at finished_at failure"),
     "curator_support": _changing("rho_hist weighted_sum releases"),
+    # One's own list of questions, no part of the record
+    "curator_savedquestion": Rights(insert=True, update=("name",), delete=True),
     "curator_totalraise": _changing("state note decided_by_id decided_at"),
     "curator_upload": _changing("state code detail version_id draft schema table person_column k"),
     "curator_verification": _changing("state attempts done total ok checked first_difference finished_at"),

@@ -11,6 +11,8 @@ from accounts import access
 from accounts.models import Role
 from curator.api.base import Api, body_of, caller, page_of, paged
 from curator.api.shapes import QueryLine, QueryShape, QuoteShape, SubmittedShape
+from curator.api.shapes_known import RehearsalShape
+from curator.laboratory.rehearsal import rehearse
 from curator.language import parse_ask
 from curator.mechanism.errors import BadInput
 from curator.selectors import answers, quotes, records, workspace
@@ -48,6 +50,20 @@ class Quote(Api):
         version = contract.version
         ask = parse_ask(body_of(request), schema=workspace.schema_of(contract), table=version.table)
         return Response(QuoteShape(quotes.quote(contract=contract, analyst=analyst, ask=ask)).data)
+
+
+class Rehearse(Api):
+    """`contracts/{id}/rehearse/`"""
+
+    reads_by_post = True
+
+    @extend_schema(request=ASK, responses=RehearsalShape)
+    def post(self, request: Request, uid: UUID) -> Response:
+        """Try a question on people made up from the public schema. Reads no record, spends, draws on and stores nothing."""
+        contract = access.contract_for(caller(request), uid, role=Role.ANALYST)
+        schema = workspace.schema_of(contract)
+        ask = parse_ask(body_of(request), schema=schema, table=contract.version.table)
+        return Response(RehearsalShape(rehearse(ask, schema)).data)
 
 
 class Queries(Api):

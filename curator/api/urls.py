@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from curator.api import audit, budgets, contracts, datasets, queries, tokens
+from curator.api import audit, budgets, contracts, datasets, known, queries, tokens
 from curator.api.base import Nothing
 
 app_name = "api"
@@ -13,6 +13,9 @@ V1: dict[str, type] = {
     "contracts/<uuid:uid>/": contracts.Contract,
     "contracts/<uuid:uid>/quote/": queries.Quote,
     "contracts/<uuid:uid>/queries/": queries.Queries,
+    "contracts/<uuid:uid>/rehearse/": queries.Rehearse,
+    "contracts/<uuid:uid>/released/": known.Released,
+    "contracts/<uuid:uid>/saved/": known.Saved,
     "contracts/<uuid:uid>/releases/": contracts.Releases,
     "contracts/<uuid:uid>/comparison/": contracts.Comparison,
     "contracts/<uuid:uid>/state/": contracts.State,
@@ -24,6 +27,7 @@ V1: dict[str, type] = {
     "budget-requests/<uuid:uid>/reject/": budgets.Reject,
     "queries/<uuid:uid>/": queries.OneQuery,
     "queries/<uuid:uid>/cancel/": queries.Cancel,
+    "saved/<uuid:uid>/": known.OneSaved,
     "datasets/": datasets.Datasets,
     "datasets/<uuid:uid>/": datasets.Dataset,
     "datasets/<uuid:uid>/uploads/": datasets.Uploads,

@@ -8,9 +8,11 @@ and codes, not names: the schema that they belong to is fixed by the dataset ver
 
 import hashlib
 import json
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from operator import itemgetter
 from typing import Self
 
 from curator.mechanism import diagram as dd
@@ -142,7 +144,7 @@ class Region:
         here = self.diagram.root
         while here > dd.INSIDE:
             level, cuts = self.nodes[here - 2]
-            here = next(child for start, child in reversed(cuts) if start <= codes[level])
+            here = cuts[bisect_right(cuts, codes[level], key=itemgetter(0)) - 1][1]
         return here == dd.INSIDE
 
     def edges(self, node: Node) -> dict[int, Intervals]:

@@ -8,10 +8,11 @@ from curator.models.notices import Notice
 from curator.models.queries import Answer, Decision, Query, QueryBin
 from curator.models.record import AuditEvent, AuditHead, Denial, LedgerEntry
 from curator.models.releases import Descriptor, Diagnostic, Release, Support
+from curator.models.saved import SavedQuestion
 from curator.models.verifications import Verification
 
 __all__ = [
     "Allotment", "AnalystBudget", "Answer", "AuditEvent", "AuditHead", "BudgetRequest", "Contract", "Dataset",
     "DatasetVersion", "Decision", "Denial", "Descriptor", "Diagnostic", "Experiment", "Hold", "LedgerEntry", "Notice", "Query",
-    "QueryBin", "Release", "Support", "TotalRaise", "Upload", "Verification",
+    "QueryBin", "Release", "SavedQuestion", "Support", "TotalRaise", "Upload", "Verification",
 ]  # fmt: skip

@@ -159,6 +159,7 @@ def _bin_answer(answer: Answer, label: tuple[str, ...], empty: bool) -> BinAnswe
         shortfall=max(0, missing - answer.rho_new),
         weight=answer.weight,
         releases=len(answer.certificate),
+        certificate=tuple((uid, rho) for uid, rho in answer.certificate),
     )
 
 

@@ -40,6 +40,11 @@ def count(value: int) -> str:
     return f"{value:,}".replace("-", MINUS)
 
 
+def signed(value: int) -> str:
+    """A difference with its sign: +7, −3, 0."""
+    return f"{value:+,}".replace("-", MINUS) if value else "0"
+
+
 def percent(share: Decimal | str) -> str:
     """A share as it was written, in percent: 0.95 is 95 %."""
     value = (Decimal(share) * 100).normalize()

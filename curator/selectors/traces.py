@@ -57,6 +57,7 @@ class BinAnswer:
     shortfall: Units
     weight: Decimal
     releases: int
+    certificate: tuple[tuple[str, Units], ...] = ()  # the releases in it, each with its rho: they weigh as rho / rho_eff
 
 
 @dataclass(frozen=True, slots=True)

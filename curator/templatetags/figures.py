@@ -45,6 +45,12 @@ def count(value: int | None) -> str:
 
 
 @register.filter
+def signed(value: int | None) -> str:
+    """A difference with its sign."""
+    return "" if value is None else formatting.signed(value)
+
+
+@register.filter
 def percent(share: Decimal | str) -> str:
     """A share in percent."""
     return formatting.percent(share)

@@ -33,6 +33,7 @@ class Strip:
 ANALYST = (
     ("workspace", "Workspace"),
     ("ask", "Ask"),
+    ("saved", "Saved questions"),
     ("released", "Released answers"),
     ("compare", "Compare"),
     ("budget", "Budget"),

@@ -22,11 +22,12 @@ from tests.web.scene import Scene, ask, browser_of, make_scene, within
 pytestmark = pytest.mark.usefixtures("db")
 
 NOTHING = uuid4()
-POSTED = {"quote", "query-cancel", "request-decide"}
+POSTED = {"quote", "query-cancel", "query-save", "request-decide"}
 MEMBERS = {"alice", "bob", "carol", "dora"}
 #: Who may open each page of the scene; everybody who signs in may open the others.
 ALLOWED: dict[str, set[str]] = {
     "workspace": {"alice", "bob"}, "ask": {"alice", "bob"}, "quote": {"alice", "bob"}, "budget": {"alice", "bob"},
+    "saved": {"alice", "bob"}, "query-save": {"alice"},
     "released": MEMBERS, "compare": MEMBERS,
     "control": {"carol"}, "people": {"carol"}, "requests": {"carol"}, "request-decide": {"carol"},
     "query": {"alice", "carol", "dora"}, "query-status": {"alice", "carol", "dora"}, "query-cancel": {"alice"},

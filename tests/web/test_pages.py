@@ -13,7 +13,7 @@ def pages(scene: Scene) -> dict[str, list[str]]:
     questions = [f"/queries/{row.uid}/" for row in (scene.first, scene.tighter, scene.histogram, scene.waiting)]
     return {
         "alice": ["/", "/words/", "/password/", f"{inside}/", f"{inside}/ask/", f"{inside}/released/", f"{inside}/compare/",
-                  f"{inside}/budget/", *questions],
+                  f"{inside}/budget/", f"{inside}/saved/", *questions],
         "bob": [f"/queries/{scene.repeat.uid}/", f"/queries/{scene.scarce.uid}/"],
         "carol": ["/", f"{inside}/control/", f"{inside}/people/", f"{inside}/requests/", f"{inside}/compare/", "/datasets/",
                   "/datasets/new/", f"/datasets/{scene.contract.dataset.uid}/", "/contracts/new/", *questions],

@@ -93,7 +93,7 @@
   });
 
   for (const kind of ["htmx:sendError", "htmx:timeout", "htmx:responseError"])
-    document.addEventListener(kind, () => trouble(true));
+    document.addEventListener(kind, ({ detail }) => { if (detail.elt === form() || rebuilds(detail.elt)) trouble(true); });
 
   document.addEventListener("DOMContentLoaded", () => {
     document.getElementById("quote-again").addEventListener("click", () => { trouble(false); check(0); });

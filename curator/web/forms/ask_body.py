@@ -96,16 +96,16 @@ def _accuracy(state: AskState) -> Body:
         return {"rho": state.amount}
     if state.kind == "standard_error":
         return {"standard_error": state.amount}
-    confidence = _hundredth(state.confidence)
+    confidence = hundredth(state.confidence)
     if state.kind == "relative":
-        return {"relative": _hundredth(state.amount), "confidence": confidence}
+        return {"relative": hundredth(state.amount), "confidence": confidence}
     if state.kind != "within":
         raise BadInput("bad_choice", "Expected one of the kinds of accuracy in the list.", field="accuracy")
     body: Body = {"within": state.amount, "confidence": confidence}
     return body | {"simultaneous": True} if state.simultaneous else body
 
 
-def _hundredth(text: str) -> str:
+def hundredth(text: str) -> str:
     """A percentage as a share, exactly; what is no number stays as it is, for the mechanism to refuse."""
     try:
         share = Decimal(text) / 100

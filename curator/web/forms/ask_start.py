@@ -1,6 +1,7 @@
 """How the Ask form starts: empty, from an earlier question (to tighten it), or from a released answer."""
 
 from dataclasses import replace
+from decimal import Decimal, InvalidOperation
 
 from django.http import QueryDict
 
@@ -9,11 +10,11 @@ from accounts.models import User
 from curator.language import Question
 from curator.mechanism import accuracy
 from curator.mechanism.accuracy import Within
-from curator.models import Contract, Descriptor, Query
+from curator.models import Contract, Descriptor, Query, SavedQuestion
 from curator.selectors.workspace import schema_of
 from curator.web.forms.ask_body import read_condition
 from curator.web.forms.ask_state import AskState, fresh_key
-from curator.web.forms.ask_switch import with_question, with_target
+from curator.web.forms.ask_switch import percent, with_question, with_target
 
 
 def started(data: QueryDict, contract: Contract, user: User) -> AskState:
@@ -24,15 +25,30 @@ def started(data: QueryDict, contract: Contract, user: User) -> AskState:
         if query.contract_id != contract.pk:
             raise access.not_yours()
         return tightened(from_query(state, query, contract), data.get("within", ""))
+    if uid := data.get("saved", ""):
+        saved = access.saved_for(user, uid)
+        if saved.contract_id != contract.pk:
+            raise access.not_yours()
+        return from_query(state, saved, contract)
     if digest := data.get("release", ""):
-        return from_release(state, digest, contract)
+        return from_release(state, digest, contract, data)
     return state
 
 
-def from_query(state: AskState, query: Query, contract: Contract) -> AskState:
-    """The form asking an earlier question again."""
+def confidence_of(text: str) -> Decimal | None:
+    """A confidence given in percent as a share; None where it is none."""
+    try:
+        share = Decimal(text) / 100
+    except InvalidOperation:
+        return None
+    return share if Decimal("0.5") < share < 1 and len(text) < 20 else None
+
+
+def from_query(state: AskState, query: Query | SavedQuestion, contract: Contract) -> AskState:
+    """The form asking an earlier or a kept question again."""
     schema, table = schema_of(contract), contract.version.table
-    state = replace(state, under_scarcity=query.under_scarcity, label=query.label)
+    label = query.label if isinstance(query, Query) else query.name
+    state = replace(state, under_scarcity=query.under_scarcity, label=label)
     state = with_target(state, accuracy.parse_target(query.accuracy))
     return with_question(state, Question.from_json(query.question), schema=schema, table=table)
 
@@ -44,14 +60,15 @@ def tightened(state: AskState, within: str) -> AskState:
     return replace(state, kind="within", amount=within)
 
 
-def from_release(state: AskState, digest: str, contract: Contract) -> AskState:
-    """The form asking for something that is known already, at the accuracy that is free."""
+def from_release(state: AskState, digest: str, contract: Contract, data: QueryDict) -> AskState:
+    """The form asking for something that is known already, at the accuracy that is free (and the confidence looked at)."""
     held = Descriptor.objects.filter(digest=digest, version=contract.version, supports__contract=contract)
     found = held.values_list("text", "supports__rho_hist").first()
     if found is None:
         raise access.not_yours()
     schema, table = schema_of(contract), contract.version.table
     question = read_condition(found[0], schema=schema, table=table)
-    bound = accuracy.bound_reached(found[1], Within(1, accuracy.DEFAULT_CONFIDENCE))
-    state = replace(state, amount=str(bound or state.amount))
+    confidence = confidence_of(data.get("confidence", "")) or accuracy.DEFAULT_CONFIDENCE
+    bound = accuracy.bound_reached(found[1], Within(1, confidence))
+    state = replace(state, amount=str(bound or state.amount), confidence=percent(confidence))
     return with_question(state, question, schema=schema, table=table)

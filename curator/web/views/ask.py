@@ -5,20 +5,24 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts import access
 from accounts.models import Role, User
+from curator.laboratory.rehearsal import rehearse
 from curator.language import Ask, parse_ask
+from curator.mechanism import accuracy
 from curator.mechanism.errors import Conflict, Refused
 from curator.models import Contract
+from curator.selectors import wording
 from curator.selectors import workspace as reads
 from curator.selectors.openness import is_open
 from curator.selectors.quotes import Quote
 from curator.selectors.quotes import quote as price
-from curator.services import queries
+from curator.services import queries, saved
 from curator.web.errors import status_of
 from curator.web.forms import ask_state
 from curator.web.forms.ask_body import body_of, problem_of
@@ -41,6 +45,10 @@ def ask(request: HttpRequest, uid: UUID) -> HttpResponse:
     step = request.POST.get("do", "quote")
     if step == "ask":
         return _send(request, contract, user, state)
+    if step == "save":
+        return _save(request, contract, user, state)
+    if step == "rehearse":
+        return _rehearse(request, contract, user, state)
     try:
         return _show(request, contract, user, rebuilt(state, step, contract), quiet=step in ("add", "group", "refresh"))
     except Refused as refused:
@@ -86,6 +94,32 @@ def _send(request: HttpRequest, contract: Contract, user: User, state: AskState)
     return see_other("query", query.uid)
 
 
+def _save(request: HttpRequest, contract: Contract, user: User, state: AskState) -> HttpResponse:
+    """Keep the question under its name; the form goes on as the kept one."""
+    try:
+        row = saved.save(owner=user, contract=contract, ask=understood(contract, state), name=state.label)
+    except Refused as refused:
+        return _show(request, contract, user, state, problems=[problem_of(refused)], status=status_of(refused))
+    messages.success(request, f"Kept as “{row.name}” among your saved questions. Nothing was asked.")
+    answer = see_other("ask", contract.uid)
+    answer["Location"] += f"?saved={row.uid}"
+    return answer
+
+
+def _rehearse(request: HttpRequest, contract: Contract, user: User, state: AskState) -> HttpResponse:
+    """Try the question on made-up people: the form stays, what came of it stands below."""
+    try:
+        ask = understood(contract, state)
+        tried = rehearse(ask, reads.schema_of(contract))
+    except Refused as refused:
+        problems, alone = [problem_of(refused)], bool(request.headers.get("HX-Request"))
+        return _show(
+            request, contract, user, state, problems=problems, status=status_of(refused), hindered=problems if alone else ()
+        )
+    words = (wording.question_words(ask.question.to_json()), wording.target_words(accuracy.target_json(ask.target)))
+    return _show(request, contract, user, state, rehearsal=tried, rehearsed=words)
+
+
 REUSED = Problem(
     "", "", "This form was sent before, with another question. If you mean this one as a new question, press Ask again."
 )
@@ -107,6 +141,7 @@ def _show(
     problems: Sequence[Problem] = (),
     status: int = 200,
     quiet: bool = False,
+    **more: object,
 ) -> HttpResponse:
     """The whole page; `quiet` keeps what is not filled in yet out of the form itself."""
     schema = reads.schema_of(contract)
@@ -128,4 +163,5 @@ def _show(
         dictionary=reads.dictionary(contract),
         privacy_unit=reads.privacy_unit(contract.version.person_column, contract.k),
         open_now=is_open(contract, datetime.now(UTC)),
+        **more,
     )

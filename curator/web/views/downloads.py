@@ -17,12 +17,15 @@ from curator.selectors.traces import BinAnswer
 from curator.web.pages import reader
 from curator.web.spreadsheet import safe_row
 
-HEADER = ("bin", "value", "low", "high", "bound", "confidence", "met", "rho_min", "rho_hist", "rho_new", "rho_eff")
+HEADER = (
+    "bin", "value", "low", "high", "bound", "confidence", "met", "rho_min", "rho_hist", "rho_new", "rho_eff",
+    "releases", "query", "version", "event", "head",
+)  # fmt: skip
 
 
 @require_safe
 def csv_file(request: HttpRequest, uid: UUID) -> HttpResponse:
-    """One row per bin."""
+    """One row per bin, each with where it comes from: its releases, the question, the receipt of the decision."""
     found = _final(access.query_for(reader(request), uid))
     text = io.StringIO()
     writer = csv.writer(text)
@@ -49,7 +52,13 @@ def _row(found: QueryPage, bin_: BinAnswer) -> tuple[str | int | None, ...]:
     amounts = (bin_.rho_min or 0, bin_.rho_hist, bin_.rho_new, bin_.rho_eff)
     label = " · ".join(bin_.label) or found.words
     met = "yes" if bin_.met else "no"
-    return (label, bin_.value, bin_.low, bin_.high, bin_.bound, str(found.confidence), met, *map(rho.text, amounts))
+    figures = (label, bin_.value, bin_.low, bin_.high, bin_.bound, str(found.confidence), met, *map(rho.text, amounts))
+    return (*figures, " ".join(uid for uid, _ in bin_.certificate), str(found.uid), found.version, *_receipt(found))
+
+
+def _receipt(found: QueryPage) -> tuple[int, str]:
+    assert found.trace is not None
+    return found.trace.event_seq, found.trace.head
 
 
 def _document(found: QueryPage) -> dict[str, object]:
@@ -84,6 +93,7 @@ def _answer(bin_: BinAnswer, confidence: Decimal) -> dict[str, object]:
         "confidence": str(confidence), "met": bin_.met, "rho_min": None if bin_.rho_min is None else rho.text(bin_.rho_min),
         "rho_hist": rho.text(bin_.rho_hist), "rho_new": rho.text(bin_.rho_new), "rho_eff": rho.text(bin_.rho_eff),
         "weight": str(bin_.weight), "releases": bin_.releases,
+        "certificate": [{"release": uid, "rho": rho.text(part)} for uid, part in bin_.certificate],
     }  # fmt: skip
 
 
