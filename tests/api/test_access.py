@@ -9,7 +9,7 @@ from accounts import access
 from accounts.models import Role, User
 from curator.api.urls import V1
 from curator.models import Contract, Query
-from curator.services import budget_requests
+from curator.services import budget_requests, saved
 from tests.api.conftest import Caller, caller_for
 from tests.cast import Cast, make_contract, person
 from tests.fixtures.figures import Figure
@@ -37,6 +37,7 @@ def theirs() -> dict[str, str]:
         "queries": ask(people.alice, contract).uid,
         "budget-requests": request.uid,
         "datasets": contract.dataset.uid,
+        "saved": saved.save_query(owner=people.alice, query=Query.objects.latest("id"), name="theirs").uid,
     }
     return {kind: str(uid) for kind, uid in kinds.items()}
 
