@@ -11,6 +11,7 @@ import pytest
 from curator.mechanism import noise
 from curator.mechanism.noise import ExactCount, release_all, scale_for
 from curator.mechanism.rho import UNITS_PER_RHO
+from tests.fixtures.figures import Figure
 from tests.mechanism import laws
 
 ALPHA = 1e-6
@@ -42,28 +43,35 @@ def p_values(sample: list[int], sigma2: float) -> dict[str, float]:
     }
 
 
-def check(sigma2: float, n: int) -> None:
+def check(sigma2: float, n: int) -> str:
+    """Hold n draws against the law; gives the p-values in words."""
     found = p_values(drawn(sigma2, n), sigma2)
-    print(f"sigma2 = {sigma2:g}, n = {n}: " + ", ".join(f"{name} p = {p:.3g}" for name, p in found.items()))
-    assert min(found.values()) > ALPHA
+    assert min(found.values()) > ALPHA, found
+    return f"sigma² {sigma2:g}: chi-square p = {found['chi-square']:.2g}, variance p = {found['variance']:.2g}"
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize("sigma2", [0.25, 1, 100, 1e6])
-def test_promise_9_noise_follows_the_discrete_gaussian_law(sigma2: float) -> None:
-    check(sigma2, 100_000)
+def test_promise_9_noise_follows_the_discrete_gaussian_law(sigma2: float, figure: Figure) -> None:
+    figure(row=6, n=100_000, seen=check(sigma2, 100_000))
 
 
 @pytest.mark.slow
+@pytest.mark.trust
 @pytest.mark.parametrize("sigma2", [0.05, 0.25, 0.5, 1, 4, 30, 1e2, 1e3, 1e4, 1e6, 5e7])
-def test_promise_9_noise_follows_the_law_at_many_scales(sigma2: float) -> None:
-    check(sigma2, 300_000)
+def test_promise_9_noise_follows_the_law_at_many_scales(sigma2: float, figure: Figure) -> None:
+    figure(row=6, n=300_000, seen=check(sigma2, 300_000))
 
 
-@pytest.mark.parametrize("factor", [0.5, 0.95])
-@pytest.mark.parametrize("sigma2", [0.25, 1, 100, 1e6])
-def test_promise_9_a_scale_that_is_halved_or_5_percent_low_is_noticed(sigma2: float, factor: float) -> None:
-    sample = drawn_low(sigma2, 40_000, factor=factor)
-    assert min(laws.chi_square(sample, sigma2), laws.too_little(sample, sigma2)) < ALPHA
+@pytest.mark.trust
+@pytest.mark.parametrize(("factor", "words"), [(0.5, "halved"), (0.95, "5 % low")])
+def test_promise_9_a_scale_that_is_halved_or_5_percent_low_is_noticed(factor: float, words: str, figure: Figure) -> None:
+    largest = 0.0
+    for sigma2 in (0.25, 1, 100, 1e6):
+        sample = drawn_low(sigma2, 40_000, factor=factor)
+        largest = max(largest, min(laws.chi_square(sample, sigma2), laws.too_little(sample, sigma2)))
+    assert largest < ALPHA
+    figure(row=6, n=4 * 40_000, mutant=f"scale {words}: p below {max(largest, 1e-300):.0e}, caught")
 
 
 def test_promise_9_a_gaussian_rounded_to_whole_numbers_is_noticed() -> None:

@@ -11,8 +11,9 @@ import re
 import tempfile
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -31,7 +32,7 @@ from curator.mechanism import rho
 from curator.mechanism.errors import Refused
 from curator.models import Contract, Dataset, DatasetVersion, Query
 from curator.selectors import comparison
-from curator.services import contracts, datasets, execution, ingestion
+from curator.services import contracts, datasets, denials, execution, ingestion
 from curator.services.datasets import PrivacyUnit
 from curator.services.discretion import WriteRefused
 from tests.cast import SCHEMA, Cast, cast, make_contract
@@ -39,7 +40,6 @@ from tests.databases import TestDatabases, connect
 from tests.privacy.plans import Plan, Rows, Step, one_each
 from tests.privacy.tape import Tape
 
-ONE_MOMENT = 10**12  # milliseconds: a tick so long that every published time is the same
 MASKS = re.compile(rb'(csrfmiddlewaretoken" value="|"X-CSRFToken": ")[A-Za-z0-9]+')
 LEFT_OUT = {"django_session", "axes_accesslog", "axes_accessattempt"}
 NATURAL = {"password", "last_login", "date_joined", "added_at"}  # of people: nobody's records
@@ -55,10 +55,10 @@ class World:
     tables: dict[str, list[str]] = field(default_factory=dict)
 
 
-def live(plan: Plan, rows: Rows, made: TestDatabases, patch: pytest.MonkeyPatch, *, forced: Any = None) -> World:
-    """Live through `plan` on `rows`, in a database of its own; `forced` are the values of another world's draws."""
+def live(plan: Plan, rows: Rows, made: TestDatabases, patch: pytest.MonkeyPatch, *, at: datetime, forced: Any = None) -> World:
+    """Live through `plan` on `rows` at one moment, in a database of its own; `forced` are the values of another world's draws."""
     world = World(Tape(forced=forced))
-    with _same_everywhere(plan.seed, patch), tempfile.TemporaryDirectory() as folder:
+    with _same_everywhere(plan.seed, at, patch), tempfile.TemporaryDirectory() as folder:
         patch.setattr(settings, "VERSIONS_DIR", Path(folder) / "versions")
         patch.setattr(settings, "UPLOADS_DIR", Path(folder) / "uploads")
         settings.UPLOADS_DIR.mkdir()
@@ -73,11 +73,11 @@ def live(plan: Plan, rows: Rows, made: TestDatabases, patch: pytest.MonkeyPatch,
 
 
 @contextmanager
-def _same_everywhere(seed: int, patch: pytest.MonkeyPatch) -> Iterator[None]:
+def _same_everywhere(seed: int, at: datetime, patch: pytest.MonkeyPatch) -> Iterator[None]:
     """Ids from a seed, one moment for everything, nothing remembered from the world before."""
     patch.setattr(uuid, "os", SimpleNamespace(urandom=random.Random(seed).randbytes))
-    patch.setattr(settings, "TICK_MS", ONE_MOMENT)
-    patch.setattr(ticks, "paced", nullcontext)
+    patch.setattr(ticks, "datetime", SimpleNamespace(now=lambda zone: at.astimezone(zone)))
+    patch.setattr(denials, "timezone", SimpleNamespace(now=lambda: at))
     patch.setattr(queue, "_send", lambda task, row_id: None)
     counts._opened.clear()
     comparison._kept.clear()
