@@ -10,7 +10,7 @@ from uuid import UUID
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Model, Q, QuerySet
 
-from accounts.models import Membership, Role, User
+from accounts.models import Invitation, Membership, Role, User
 from curator.mechanism.errors import NotYours
 from curator.models import (
     AuditEvent,
@@ -103,6 +103,18 @@ def raise_for(visitor: Visitor, uid: str | UUID) -> TotalRaise:
     """A proposed raise of a contract that one curates."""
     proposed = TotalRaise.objects.select_related("contract", "proposed_by")
     return _one(proposed.filter(contract__in=contracts_of(visitor, Role.CURATOR), uid=_uid(uid)))
+
+
+def invitation_for(visitor: Visitor, uid: str | UUID) -> Invitation:
+    """An invitation to a contract that one curates."""
+    made = Invitation.objects.select_related("contract", "invited_by")
+    return _one(made.filter(contract__in=contracts_of(visitor, Role.CURATOR), uid=_uid(uid)))
+
+
+def user_for(visitor: Visitor, username: str) -> User:
+    """Anybody of the site, switched on or off: for its curators."""
+    require_site_role(visitor, Role.CURATOR)
+    return _one(User.objects.filter(username__iexact=username.replace("\x00", "").strip()))
 
 
 def experiment_for(visitor: Visitor, uid: str | UUID) -> Experiment:

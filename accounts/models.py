@@ -1,7 +1,9 @@
-"""People, their roles, and who belongs to which contract.
+"""People, their roles, who belongs to which contract, and who was invited to one.
 
 A user is never deleted, only deactivated: what a person has spent stays on the record for ever.
 """
+
+import uuid
 
 from django.contrib.auth.models import AbstractUser
 from django.contrib.postgres.fields import ArrayField
@@ -22,6 +24,7 @@ class User(AbstractUser):
     """One person who signs in."""
 
     roles = ArrayField(models.CharField(max_length=8, choices=Role.choices), default=list, blank=True)
+    mail_notices = models.BooleanField(default=True)  # whether notices come by e-mail too
 
     class Meta(AbstractUser.Meta):
         constraints = [
@@ -65,3 +68,52 @@ class ApiToken(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True, blank=True)
+
+
+class Invitation(models.Model):
+    """Somebody may take a place in a contract by opening a link; once, for a while, unless it is taken back.
+
+    The link's secret is kept as a digest only. Good while its three last columns are empty and `expires_at` has not come.
+    """
+
+    uid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
+    contract = models.ForeignKey("curator.Contract", on_delete=models.PROTECT, related_name="invitations")
+    email = models.EmailField(blank=True)  # where the link was sent, if it was
+    role = models.CharField(max_length=8, choices=Role.choices)
+    allotment = models.BigIntegerField(null=True)  # units of rho; None: no limit of their own (or no analyst)
+    digest = models.CharField(max_length=64, unique=True)  # SHA-256 of a secret of 256 random bits
+    invited_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    accepted_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
+    accepted_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(role__in=["analyst", "curator", "auditor"]), name="invitation_role_known"),
+            models.CheckConstraint(condition=Q(allotment__isnull=True) | Q(allotment__gte=0), name="invitation_not_negative"),
+            models.CheckConstraint(
+                condition=Q(accepted_by__isnull=True, accepted_at__isnull=True)
+                | Q(accepted_by__isnull=False, accepted_at__isnull=False, revoked_at__isnull=True),
+                name="invitation_ends_one_way",
+            ),
+        ]
+
+
+class ResetRequest(models.Model):
+    """Somebody asked for a link to a new password; the worker sends it, so that asking tells nothing about who has an account."""
+
+    email = models.EmailField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    done_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["created_at"], name="reset_waiting", condition=Q(done_at__isnull=True))]
+
+
+class Throttle(models.Model):
+    """How far somebody has used up what they may do in a while; see `accounts.throttles`. Not logged: a crash forgets it."""
+
+    key = models.CharField(max_length=120, primary_key=True)
+    full_at = models.DateTimeField()

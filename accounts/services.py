@@ -12,10 +12,12 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from accounts import access
-from accounts.models import Role, User
+from accounts.models import Membership, Role, User
 from curator.mechanism.errors import BadInput, Conflict
-from curator.services import audit
+from curator.models import Contract
+from curator.services import audit, texts
 from curator.services.audit import Event
+from curator.services.contract_rows import LIVE, State, curators
 
 RANDOM_PASSWORD_BYTES = 15  # 120 bits: twenty characters
 
@@ -30,9 +32,10 @@ class NewUser:
 
 
 def create_user(
-    *, username: str, roles: Collection[str], password: str | None = None, email: str = "", by: User | None = None
-) -> NewUser:
-    """Make a person, or switch a deactivated one of that name on again, with exactly `roles`.
+    *, username: str, roles: Collection[str], password: str | None = None, email: str = "", by: User | None = None,
+    again: bool = True,
+) -> NewUser:  # fmt: skip
+    """Make a person, or (unless `again` is false) switch a deactivated one of that name on again, with exactly `roles`.
 
     `by` is the curator who does it; None is the command line. Without a password a random one is drawn and returned. Refused:
     BadInput (username, roles, password, email), Conflict username_taken while an active person has the name (in any case).
@@ -42,6 +45,8 @@ def create_user(
     known = _known_roles(roles)
     with transaction.atomic():
         user, reactivated = _new_or_sleeping(username)
+        if reactivated and not again:
+            raise _taken(user.username)
         user.roles, user.email, user.is_active = known, email.strip(), True
         drawn = _set_password(user, password)
         _save_valid(user)
@@ -51,11 +56,15 @@ def create_user(
 
 
 def set_roles(*, by: User, user: User, roles: Collection[str]) -> User:
-    """Give `user` exactly `roles` on the site; a curator does it, and never for themselves."""
+    """Give `user` exactly `roles` on the site; a curator does it, and never for themselves, so that one curator always stays.
+
+    A role that somebody still uses in a contract is not taken from them (Conflict in_use): the place there ends first.
+    """
     _somebody_else(by, user)
     known = _known_roles(roles)
     with transaction.atomic():
-        locked = _locked(user)
+        locked = _locked_both(by, user)
+        _check_unused(locked, set(locked.roles) - set(known))
         before, locked.roles = sorted(locked.roles), known
         locked.save(update_fields=["roles"])
         audit.append(
@@ -64,16 +73,32 @@ def set_roles(*, by: User, user: User, roles: Collection[str]) -> User:
     return locked
 
 
+def grant_role(*, user: User, role: str, by: User) -> User:
+    """Add a role that `by` offered and `user` accepted, in the caller's transaction; nothing happens where they have it."""
+    locked = _locked(user)
+    if role not in locked.roles:
+        before, locked.roles = sorted(locked.roles), sorted({*locked.roles, role})
+        locked.save(update_fields=["roles"])
+        told = {"username": locked.username, "before": before, "after": locked.roles}
+        audit.append(audit.SITE, [Event("role.changed", by.username, told)])
+    return locked
+
+
 def deactivate(*, by: User, user: User, reason: str = "") -> User:
-    """Switch a person off: they can no longer sign in; memberships, spending and history stay as they are."""
+    """Switch a person off: they can no longer sign in; memberships, spending and history stay as they are.
+
+    Conflict: not_active; last_curator of a contract (they name another one first).
+    """
     _somebody_else(by, user)
+    why = texts.optional(reason, field="reason")
     with transaction.atomic():
-        locked = _locked(user)
+        _check_others_curate(user)
+        locked = _locked_both(by, user)
         if not locked.is_active:
             raise Conflict("not_active", f"{locked.username} is switched off already.")
         locked.is_active = False
         locked.save(update_fields=["is_active"])
-        audit.append(audit.SITE, [Event("user.deactivated", by.username, {"username": locked.username, "reason": reason})])
+        audit.append(audit.SITE, [Event("user.deactivated", by.username, {"username": locked.username, "reason": why})])
     return locked
 
 
@@ -100,6 +125,28 @@ def _somebody_else(by: User, user: User) -> None:
     access.require_site_role(by, Role.CURATOR)
     if by.pk == user.pk:
         raise BadInput("own_account", "Nobody changes their own roles or switches themselves off.", field="username")
+
+
+def _locked_both(by: User, user: User) -> User:
+    """The row of `user`, locked with that of the curator who acts and still is one: of two who act on each other one wins."""
+    rows = {row.pk: row for row in User.objects.select_for_update(no_key=True).filter(pk__in=[by.pk, user.pk]).order_by("pk")}
+    access.require_site_role(rows[by.pk], Role.CURATOR)
+    return rows[user.pk]
+
+
+def _check_unused(user: User, roles: set[str]) -> None:
+    places = Membership.objects.filter(user=user, role__in=roles, active=True, contract__state__in=(State.DRAFT, *LIVE))
+    used = sorted(set(places.values_list("role", flat=True)))
+    if used:
+        raise Conflict("in_use", f"{user.username} has a place as {', '.join(used)} in a contract: it ends first.", field="roles")
+
+
+def _check_others_curate(user: User) -> None:
+    """Conflict while a contract would be left without a curator; its rows are locked first, as everywhere."""
+    places = Membership.objects.filter(user=user, role=Role.CURATOR, active=True).values("contract")
+    live = Contract.objects.filter(pk__in=places, state__in=(State.DRAFT, *LIVE)).order_by("pk")
+    if any(curators(contract) == [user] for contract in live.select_for_update(no_key=True)):
+        raise Conflict("last_curator", f"{user.username} is the only curator of a contract: they add another one first.")
 
 
 def _locked(user: User) -> User:

@@ -2,7 +2,8 @@
 
 import hashlib
 import secrets
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.utils import timezone
@@ -16,6 +17,14 @@ from curator.services.audit import Event
 PREFIX = "rdp_"  # lets secret scanners recognise one that was committed by mistake
 MAX_DAYS = 366
 MAX_NAME = 60
+
+
+@dataclass(frozen=True, slots=True)
+class KeyLine:
+    """A key in a list; `state` is good, ended or revoked."""
+
+    key: ApiToken
+    state: str
 
 
 def issue(*, user: User, name: str, scope: str, days: int) -> tuple[ApiToken, str]:
@@ -56,6 +65,18 @@ def holder(secret: str) -> ApiToken | None:
         digest=digest(secret), revoked_at__isnull=True, expires_at__gt=timezone.now(), user__is_active=True
     )
     return found.first()
+
+
+def of(user: User) -> list[KeyLine]:
+    """A person's keys, newest first, with what became of each."""
+    now = timezone.now()
+    return [KeyLine(row, _state(row, now)) for row in ApiToken.objects.filter(user=user).order_by("-id")]
+
+
+def _state(row: ApiToken, now: datetime) -> str:
+    if row.revoked_at is not None:
+        return "revoked"
+    return "ended" if row.expires_at <= now else "good"
 
 
 def digest(secret: str) -> str:

@@ -6,10 +6,11 @@ Tasks are acknowledged after they are done. There is no result: what came of it 
 from celery import shared_task
 from django.conf import settings
 
+from accounts import throttles
 from curator import queue
 from curator.experiments import running
 from curator.models import Experiment, Query, Upload
-from curator.services import denials, describing, execution, failpoints, ingestion
+from curator.services import denials, describing, execution, failpoints, ingestion, mailing
 
 #: Seconds, far beyond a turn: what hangs is killed with its process, and its question's attempt has been counted.
 HARD_LIMIT = settings.TASK_SECONDS
@@ -49,3 +50,5 @@ def sweep() -> None:
     for experiment_id in Experiment.objects.filter(state=Experiment.State.WAITING).order_by("id").values_list("id", flat=True):
         queue.ring_experiment(experiment_id)
     denials.tell()
+    mailing.start()
+    throttles.forget_full()

@@ -68,6 +68,9 @@ RIGHTS: dict[str, Rights] = {
     "accounts_user": GROWING,
     "accounts_membership": _changing("active"),
     "accounts_apitoken": _changing("revoked_at"),
+    "accounts_invitation": _changing("accepted_by_id accepted_at revoked_at"),
+    "accounts_resetrequest": Rights(insert=True, update=("done_at",), delete=True),
+    "accounts_throttle": FREE,
     # Django's own
     "accounts_user_groups": READ,
     "accounts_user_user_permissions": READ,

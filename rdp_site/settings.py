@@ -85,6 +85,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "curator.web.header.header",
             ],
         },
     }
@@ -122,6 +123,13 @@ AXES_RESET_ON_SUCCESS = True
 AXES_CLIENT_IP_CALLABLE = "rdp_site.addresses.client_address"
 AXES_VERBOSE = False
 AXES_LOCKOUT_TEMPLATE = "account/locked.html"
+
+PASSWORD_RESET_TIMEOUT = 3_600  # seconds; asking again is easy
+# How often, for one person (whichever key they use) and for one address that is nobody's: see accounts/throttles.py
+API_RATE = env.str("RDP_API_RATE", default="1200/minute")
+API_ANONYMOUS_RATE = env.str("RDP_API_ANONYMOUS_RATE", default="60/minute")
+DOOR_RATE = "20/hour"  # from one address: new accounts from invitations, requests for a new password
+RESET_RATE = "3/hour"  # to one mail address
 
 # Hardening
 
@@ -183,6 +191,9 @@ STORAGES = {
 
 globals().update(env.email_url("EMAIL_URL", default="consolemail://"))  # EMAIL_BACKEND, EMAIL_HOST, …
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="curator@localhost")
+EMAIL_TIMEOUT = 10  # seconds for a mail server to answer; whatever it does, no answer to a question waits for it
+SITE_URL = env.str("RDP_SITE_URL", default=f"http://{BIND}").rstrip("/")  # in e-mails; never what a client wrote into Host
+MAIL_AFTER = env.float("RDP_MAIL_AFTER", default=60.0)  # seconds in which a notice may be seen on a page first
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [

@@ -3,22 +3,37 @@
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
+from django.conf import settings
 from django.http import HttpRequest
 from rest_framework import serializers
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, NotFound
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from accounts import throttles
 from accounts.access import not_yours
 from accounts.models import User
 from curator.mechanism.errors import BadInput
 from curator.selectors.paging import Page
+from rdp_site.addresses import client_address
 
 
 class Api(APIView):
     """A view for signed-in people (see `authentication`); anything it returns is JSON."""
 
     reads_by_post = False
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Let the person in, or nobody: whoever has no good key is counted by address, before they are told so."""
+        try:
+            super().initial(request, *args, **kwargs)
+        except (AuthenticationFailed, NotAuthenticated):
+            throttles.check("api-address", client_address(request._request), settings.API_ANONYMOUS_RATE)
+            raise
+
+    def check_throttles(self, request: Request) -> None:
+        """Count the call for its person, whichever key or session it came with."""
+        throttles.check("api", request.user.pk, settings.API_RATE)
 
 
 class Nothing(Api):

@@ -1,4 +1,4 @@
-"""Contracts over JSON: what I may use, its transcript, its comparison; and for curators its life."""
+"""Contracts over JSON: what I may use, its transcript, its comparison; for curators a new one and drafts."""
 
 import datetime
 from collections.abc import Mapping
@@ -13,27 +13,26 @@ from rest_framework.response import Response
 
 from accounts import access
 from accounts.models import Role
-from accounts.services import person
 from curator.api.base import Api, body_of, caller, mark_of, only, page_of, paged, text_of
-from curator.api.fields import Fields
+from curator.api.fields import Fields, epsilon
 from curator.api.shapes import ContractDetail, ContractLine, ReleaseShape
-from curator.mechanism import rho
+from curator.mechanism import accounting, rho
 from curator.mechanism.errors import BadInput
-from curator.selectors import comparison, records, workspace
+from curator.selectors import comparison, purchases, records, workspace
 from curator.selectors.openness import held
-from curator.services import contracts, memberships, raises
+from curator.services import contract_settings, contracts
 
 AMOUNTS = ("rho_total", "rho_d", "query_cap")
 DECIMALS = ("xi", "kappa", "alpha", "beta", "delta")
 NULLABLE = ("rho_d", "query_cap", "ends_on")
+MEMBERS = ("version", "name", "epsilon", *AMOUNTS, *DECIMALS, "ends_on")
 
-_SETTINGS: Fields = {name: serializers.CharField() for name in ("version", "name", "rho_total")}
-_SETTINGS |= {name: serializers.CharField(required=False) for name in (*AMOUNTS[1:], *DECIMALS, "ends_on")}
+_SETTINGS: Fields = {name: serializers.CharField() for name in ("version", "name")}
+_SETTINGS |= {
+    name: serializers.CharField(required=False) for name in ("rho_total", "epsilon", *AMOUNTS[1:], *DECIMALS, "ends_on")
+}
+_SETTINGS |= {"draft": serializers.BooleanField(required=False, help_text="keep it as a draft")}
 SETTINGS = inline_serializer("ContractSettings", _SETTINGS)
-
-_MEMBER: Fields = {name: serializers.CharField() for name in ("username", "role")}
-_MEMBER |= {"allotment": serializers.CharField(required=False, allow_null=True), "reason": serializers.CharField(required=False)}
-MEMBER = inline_serializer("ContractMember", _MEMBER)
 
 
 class Contracts(Api):
@@ -47,20 +46,28 @@ class Contracts(Api):
 
     @extend_schema(request=SETTINGS, responses={201: ContractLine})
     def post(self, request: Request) -> Response:
-        """Open a contract about a frozen version of a dataset (curators)."""
+        """Open a contract about a frozen version of a dataset, or with `draft` keep one (curators).
+
+        The total is `rho_total`, or `epsilon` at `delta`.
+        """
         curator = access.require_site_role(caller(request), Role.CURATOR)
-        body = only(body_of(request), "version", "name", *AMOUNTS, *DECIMALS, "ends_on")
+        body = only(body_of(request), *MEMBERS, "draft")
         version = access.version_for(curator, text_of(body, "version"))
-        opened = contracts.open_contract(curator=curator, version=version, name=text_of(body, "name"), **chosen(body))
-        return Response(ContractLine(opened).data, status=201)
+        make = contracts.draft if body.get("draft") is True else contracts.open_contract
+        made = make(curator=curator, version=version, name=text_of(body, "name"), **chosen(body))
+        return Response(ContractLine(made).data, status=201)
 
 
 def chosen(body: Mapping[str, Any]) -> Any:
     """The settings in a body as the service takes them; what is left out keeps its default."""
-    if "rho_total" not in body:
-        raise BadInput("bad_number", "rho_total: expected an amount of rho", field="rho_total")
+    if ("rho_total" in body) is ("epsilon" in body):
+        raise BadInput("bad_number", "rho_total: expected an amount of rho, or epsilon instead of it", field="rho_total")
     given = {name: body[name] for name in (*AMOUNTS, *DECIMALS, "ends_on") if name in body}
-    return {name: None if value is None and name in NULLABLE else _setting(name, value) for name, value in given.items()}
+    found = {name: None if value is None and name in NULLABLE else _setting(name, value) for name, value in given.items()}
+    if "epsilon" in body:
+        delta = rho.number(body.get("delta", f"{contract_settings.DELTA:f}"), field="delta")
+        found["rho_total"] = accounting.rho_for(rho.number(body["epsilon"], field="epsilon"), delta)
+    return found
 
 
 def _setting(name: str, value: Any) -> int | Decimal | datetime.date:
@@ -86,6 +93,41 @@ class Contract(Api):
         found = access.contract_for(caller(request), uid)
         budget = workspace.meter(found, caller(request))
         return Response(ContractDetail({"contract": found, "budget": budget, "held": held(found)}).data)
+
+    @extend_schema(request=SETTINGS, responses=ContractLine)
+    def put(self, request: Request, uid: UUID) -> Response:
+        """Other settings, all of them, for a contract that is still a draft (curators)."""
+        curator = caller(request)
+        found = access.contract_for(curator, uid, role=Role.CURATOR)
+        body = only(body_of(request), *MEMBERS)
+        version = access.version_for(curator, text_of(body, "version"))
+        name = text_of(body, "name")
+        return Response(
+            ContractLine(contracts.change_draft(curator=curator, contract=found, version=version, name=name, **chosen(body))).data
+        )
+
+
+class Preview(Api):
+    """`contracts/preview/`"""
+
+    reads_by_post = True
+
+    @extend_schema(request=SETTINGS, responses=dict[str, Any])
+    def post(self, request: Request) -> Response:
+        """What a contract with these settings would buy, in words; nothing is made (curators)."""
+        access.require_site_role(caller(request), Role.CURATOR)
+        body = only(body_of(request), *MEMBERS)
+        columns = contract_settings.Settings(**chosen(body)).columns()
+        return Response(
+            {
+                "rho_total": rho.text(columns["rho_total"]),
+                "answers": rho.text(columns["rho_ans"]),
+                "diagnostics": rho.text(columns["rho_est"]),
+                "epsilon": epsilon(columns["rho_total"], columns["delta"]),
+                "delta": f"{columns['delta']:f}",
+                "buys": purchases.buys(columns["rho_ans"]),
+            }
+        )
 
 
 class Releases(Api):
@@ -127,92 +169,3 @@ def _allocators(found: comparison.Comparison | None) -> dict[str, Any] | None:
 def _rule(rule: comparison.Rule) -> dict[str, Any]:
     spent = None if rule.spent is None else rho.text(rule.spent)
     return {"spent": spent, "met": rule.met, "partial": rule.partial, "declined": rule.declined}
-
-
-class State(Api):
-    """`contracts/{id}/state/`"""
-
-    @extend_schema(
-        request=inline_serializer("ContractState", {"state": serializers.CharField(), "reason": serializers.CharField()}),
-        responses=ContractLine,
-    )
-    def post(self, request: Request, uid: UUID) -> Response:
-        """Freeze, reopen or close a contract, with a reason (curators)."""
-        curator = caller(request)
-        found = access.contract_for(curator, uid, role=Role.CURATOR)
-        body = only(body_of(request), "state", "reason")
-        moves = {"frozen": contracts.freeze, "open": contracts.reopen, "closed": contracts.close}
-        move = moves.get(text_of(body, "state"))
-        if move is None:
-            raise BadInput("bad_state", f"state: expected one of {', '.join(moves)}", field="state")
-        return Response(ContractLine(move(curator=curator, contract=found, reason=text_of(body, "reason"))).data)
-
-
-class Raise(Api):
-    """`contracts/{id}/raise/`"""
-
-    @extend_schema(
-        request=inline_serializer("ContractRaise", {"rho_total": serializers.CharField(), "reason": serializers.CharField()}),
-        responses=inline_serializer("ContractRaised", {"id": serializers.CharField(), "state": serializers.CharField()}),
-    )
-    def post(self, request: Request, uid: UUID) -> Response:
-        """Raise the total, with a reason; a second curator, where there is one, decides it (curators)."""
-        curator = caller(request)
-        found = access.contract_for(curator, uid, role=Role.CURATOR)
-        body = only(body_of(request), "rho_total", "reason")
-        total = rho.parse(body.get("rho_total", ""), field="rho_total")
-        raised = raises.raise_total(curator=curator, contract=found, rho_total=total, reason=text_of(body, "reason"))
-        return Response({"id": str(raised.uid), "state": raised.state})
-
-
-class Members(Api):
-    """`contracts/{id}/members/`"""
-
-    @extend_schema(
-        request=MEMBER,
-        responses={
-            201: inline_serializer("ContractMemberAdded", {"username": serializers.CharField(), "role": serializers.CharField()})
-        },
-    )
-    def post(self, request: Request, uid: UUID) -> Response:
-        """Give a person a place: for an analyst with an `allotment` (null: no limit of their own) (curators)."""
-        curator = caller(request)
-        found = access.contract_for(curator, uid, role=Role.CURATOR)
-        body = only(body_of(request), "username", "role", "allotment", "reason")
-        user, role = person(text_of(body, "username")), text_of(body, "role")
-        if role == Role.ANALYST and "allotment" not in body:
-            raise BadInput("bad_number", "allotment: expected an amount of rho, or null for no limit", field="allotment")
-        allotment = None if body.get("allotment") is None else rho.parse(body["allotment"], field="allotment")
-        memberships.add_member(
-            curator=curator, contract=found, user=user, role=role, allotment=allotment, reason=text_of(body, "reason", "")
-        )
-        return Response({"username": user.username, "role": role}, status=201)
-
-
-class Allotment(Api):
-    """`contracts/{id}/allotments/`"""
-
-    @extend_schema(
-        request=inline_serializer(
-            "AllotmentChange",
-            {
-                "username": serializers.CharField(),
-                "rho": serializers.CharField(allow_null=True),
-                "reason": serializers.CharField(),
-            },
-        ),
-        responses=inline_serializer(
-            "AllotmentSet", {"username": serializers.CharField(), "rho": serializers.CharField(allow_null=True)}
-        ),
-    )
-    def post(self, request: Request, uid: UUID) -> Response:
-        """Set what an analyst may spend in all; null is the explicit "no limit of their own" (curators)."""
-        curator = caller(request)
-        found = access.contract_for(curator, uid, role=Role.CURATOR)
-        body = only(body_of(request), "username", "rho", "reason")
-        if "rho" not in body:
-            raise BadInput("bad_number", "rho: expected an amount of rho, or null for no limit", field="rho")
-        amount = None if body["rho"] is None else rho.parse(body["rho"], field="rho")
-        analyst = person(text_of(body, "username"))
-        memberships.set_allotment(curator=curator, contract=found, analyst=analyst, rho=amount, reason=text_of(body, "reason"))
-        return Response({"username": analyst.username, "rho": None if amount is None else rho.text(amount)})

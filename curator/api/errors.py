@@ -22,7 +22,7 @@ CODES: dict[type[exceptions.APIException], str] = {
     exceptions.MethodNotAllowed: "method_not_allowed",
     exceptions.UnsupportedMediaType: "unsupported_media_type",
     exceptions.NotAcceptable: "not_acceptable",
-    exceptions.Throttled: "too_many",
+    exceptions.Throttled: "too_many_requests",
     exceptions.ParseError: "bad_json",
 }
 
@@ -32,11 +32,18 @@ def status_of(refused: Refused) -> int:
     return next(STATUS[cls] for cls in type(refused).__mro__ if cls in STATUS)
 
 
+def retry_after(refused: Refused) -> dict[str, str]:
+    """The header that says when to come back, where the refusal knows."""
+    wait = refused.operands.get("wait")
+    return {} if wait is None else {"Retry-After": str(wait)}
+
+
 def handle(error: Exception, context: dict[str, object]) -> Response | None:
     """DRF exception handler; None lets an unforeseen error become a plain 500 without detail."""
     if isinstance(error, Refused):
         _count(error, context["request"])
-        return Response({"code": error.code, "detail": error.detail, "field": error.field}, status=status_of(error))
+        told = {"code": error.code, "detail": error.detail, "field": error.field}
+        return Response(told, status=status_of(error), headers=retry_after(error))
     if isinstance(error, OperationalError | InterfaceError):
         return Response(
             {"code": "unavailable", "detail": "The database does not answer: try again soon.", "field": None}, status=503

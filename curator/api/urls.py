@@ -3,13 +3,14 @@
 from django.urls import URLPattern, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from curator.api import audit, budgets, contracts, datasets, known, queries, tokens
+from curator.api import audit, budgets, contracts, datasets, known, members, people, queries, steering, tokens
 from curator.api.base import Nothing
 
 app_name = "api"
 
 V1: dict[str, type] = {
     "contracts/": contracts.Contracts,
+    "contracts/preview/": contracts.Preview,
     "contracts/<uuid:uid>/": contracts.Contract,
     "contracts/<uuid:uid>/quote/": queries.Quote,
     "contracts/<uuid:uid>/queries/": queries.Queries,
@@ -18,10 +19,18 @@ V1: dict[str, type] = {
     "contracts/<uuid:uid>/saved/": known.Saved,
     "contracts/<uuid:uid>/releases/": contracts.Releases,
     "contracts/<uuid:uid>/comparison/": contracts.Comparison,
-    "contracts/<uuid:uid>/state/": contracts.State,
-    "contracts/<uuid:uid>/raise/": contracts.Raise,
-    "contracts/<uuid:uid>/members/": contracts.Members,
-    "contracts/<uuid:uid>/allotments/": contracts.Allotment,
+    "contracts/<uuid:uid>/state/": steering.State,
+    "contracts/<uuid:uid>/end-date/": steering.EndDate,
+    "contracts/<uuid:uid>/raise/": steering.Raise,
+    "contracts/<uuid:uid>/raises/": steering.Raises,
+    "raises/<uuid:uid>/approve/": steering.ApproveRaise,
+    "raises/<uuid:uid>/reject/": steering.RejectRaise,
+    "contracts/<uuid:uid>/members/": members.Members,
+    "contracts/<uuid:uid>/members/remove/": members.Removal,
+    "contracts/<uuid:uid>/allotments/": members.Allotment,
+    "contracts/<uuid:uid>/invitations/": members.Invitations,
+    "invitations/accept/": members.AcceptInvitation,
+    "invitations/<uuid:uid>/revoke/": members.RevokeInvitation,
     "contracts/<uuid:uid>/budget-requests/": budgets.BudgetRequests,
     "budget-requests/<uuid:uid>/approve/": budgets.Approve,
     "budget-requests/<uuid:uid>/reject/": budgets.Reject,
@@ -34,6 +43,12 @@ V1: dict[str, type] = {
     "audit/": audit.Events,
     "audit/head/": audit.Heads,
     "audit/verify/": audit.Verify,
+    "people/": people.People,
+    "people/<str:username>/roles/": people.Roles,
+    "people/<str:username>/deactivate/": people.Deactivate,
+    "account/": people.Account,
+    "notices/": people.Notices,
+    "notices/seen/": people.NoticesSeen,
     "tokens/": tokens.Tokens,
     "tokens/<int:token_id>/revoke/": tokens.Revoke,
 }

@@ -18,16 +18,27 @@ class Notice(models.Model):
         REQUEST = "request", "A budget request waits for a decision"
         DECISION = "decision", "A budget request was decided"
         RAISE = "raise", "A raise of a contract waits for a second curator"
+        RAISED = "raised", "A raise of a contract was decided"
         MEMBER = "member", "You were added to a contract"
+        JOINED = "joined", "Somebody accepted your invitation"
+        LEFT = "left", "Your place in a contract ended"
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="notices")
     kind = models.CharField(max_length=8, choices=Kind.choices)
     contract = models.ForeignKey("curator.Contract", on_delete=models.PROTECT, related_name="+")
     query = models.ForeignKey("curator.Query", on_delete=models.PROTECT, null=True, related_name="+")
     request = models.ForeignKey("curator.BudgetRequest", on_delete=models.PROTECT, null=True, related_name="+")
+    total_raise = models.ForeignKey("curator.TotalRaise", on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(default=ticks.now, editable=False)
     seen_at = models.DateTimeField(null=True, blank=True)
     mailed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        indexes = [models.Index(fields=["user", "-id"], name="notice_unseen", condition=Q(seen_at__isnull=True))]
+        indexes = [
+            models.Index(fields=["user", "-id"], name="notice_unseen", condition=Q(seen_at__isnull=True)),
+            models.Index(fields=["user", "-id"], name="notice_of_user"),
+            models.Index(
+                fields=["created_at"], name="notice_unmailed", condition=Q(seen_at__isnull=True, mailed_at__isnull=True)
+            ),
+            models.Index(fields=["query"], name="notice_of_query", condition=Q(seen_at__isnull=True, query__isnull=False)),
+        ]

@@ -13,7 +13,7 @@ from curator.mechanism import rho
 from curator.mechanism.errors import BadInput, Conflict
 from curator.mechanism.rho import Units
 from curator.models import AnalystBudget, BudgetRequest, Contract, Notice
-from curator.services import audit, texts
+from curator.services import audit, notices, texts
 from curator.services.audit import Event
 from curator.services.contract_rows import LIVE, check_state, curators, locked, locked_budget, locked_for
 from curator.services.contract_settings import MAX_RHO_TOTAL, check_amount
@@ -34,7 +34,8 @@ def request(*, analyst: User, contract: Contract, amount: Units, reason: str) ->
         if BudgetRequest.objects.filter(contract=row, analyst=analyst, state=State.OPEN).exists():
             raise Conflict("request_open", "Your earlier request still waits for a decision.")
         made = BudgetRequest.objects.create(contract=row, analyst=analyst, amount=amount, reason=why)
-        _notify(curators(row), Notice.Kind.REQUEST, made)
+        others = [person for person in curators(row) if person.pk != analyst.pk]
+        notices.tell(others, Notice.Kind.REQUEST, row, request=made)
         _record(made, "budget.requested", analyst, {"reason": why})
     return made
 
@@ -98,11 +99,7 @@ def _decide(asked: BudgetRequest, state: str, *, by: User, granted: Units | None
     asked.state, asked.granted, asked.note = state, granted, note
     asked.decided_by, asked.decided_at = by, ticks.now()
     asked.save(update_fields=["state", "granted", "note", "decided_by", "decided_at"])
-    _notify([asked.analyst], Notice.Kind.DECISION, asked)
-
-
-def _notify(people: list[User], kind: str, about: BudgetRequest) -> None:
-    Notice.objects.bulk_create([Notice(user=person, kind=kind, contract=about.contract, request=about) for person in people])
+    notices.tell([asked.analyst], Notice.Kind.DECISION, asked.contract, request=asked)
 
 
 def _event(asked: BudgetRequest, kind: str, actor: User, more: dict[str, object]) -> Event:

@@ -22,7 +22,7 @@ from django.db.models import Count, F, Q, QuerySet
 
 from curator import ticks
 from curator.models import Query, QueryBin
-from curator.services import audit
+from curator.services import audit, notices
 
 MAX_ATTEMPTS = 2
 MAX_OUTAGES = 6
@@ -153,6 +153,7 @@ def _fail(worn: Sequence[_Row], now: datetime) -> None:
     for code in (FAILED_TWICE, LOSES_DATABASE):
         ids = [number for number, each in codes.items() if each == code]
         Query.objects.filter(id__in=ids).update(state=Query.State.FAILED, failure=code, finished_at=now)
+    notices.answers_ready(rows[0].contract, [(row.pk, row.analyst_id) for row in rows])
     audit.append(audit.chain_of(rows[0].contract), events)
 
 

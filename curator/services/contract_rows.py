@@ -49,6 +49,12 @@ def curators(contract: Contract) -> list[User]:
     return [place.user for place in places.select_related("user").order_by("user__username")]
 
 
+def curator_places(contract: Contract) -> list[User]:
+    """Everybody who holds a curator's place, also while their account is switched off: it takes them or a successor to agree."""
+    places = Membership.objects.filter(contract=contract, role=Role.CURATOR, active=True)
+    return [place.user for place in places.select_related("user").order_by("user__username")]
+
+
 def decimal_text(value: Decimal) -> str:
     """A setting as text in an event: no exponent, no trailing zeros, whatever the column's scale."""
     return f"{value.normalize():f}"

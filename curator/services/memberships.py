@@ -5,22 +5,27 @@ A place ends by being switched off; what was spent in it is kept, and counts aga
 
 from django.db import transaction
 
-from accounts.models import Membership, Role, User
+from accounts.models import Invitation, Membership, Role, User
 from curator import ticks
 from curator.mechanism import rho as amounts
 from curator.mechanism.errors import BadInput, Conflict
 from curator.mechanism.rho import Units
 from curator.models import Allotment, AnalystBudget, BudgetRequest, Contract, Notice, Query
-from curator.services import audit, texts
+from curator.services import audit, notices, texts
 from curator.services.audit import Event
-from curator.services.contract_rows import LIVE, State, curators, locked_budget, locked_for
+from curator.services.contract_rows import LIVE, State, curator_places, curators, locked_budget, locked_for
 from curator.services.contract_settings import check_amount
+
+Kind = Notice.Kind
 
 
 def add_member(
-    *, curator: User, contract: Contract, user: User, role: str, allotment: Units | None = None, reason: str = ""
-) -> Membership:
+    *, curator: User, contract: Contract, user: User, role: str, allotment: Units | None = None, reason: str = "",
+    invitation: Invitation | None = None,
+) -> Membership:  # fmt: skip
     """Give `user` a place in `contract`; an analyst gets `allotment` (None: no limit of their own, 0: nothing may be spent).
+
+    `invitation` is the one that `user` has just accepted; `curator` is then whoever made it.
 
     Refused: Conflict already_member; BadInput role_missing (they do not hold that role on the site), own_membership (nobody
     makes themselves an analyst of a contract they curate), below_spent (they were here before and spent more).
@@ -32,11 +37,12 @@ def add_member(
         row = locked_for(curator, contract, State.DRAFT, *LIVE)
         _check_place(curator, user, role)
         place = _switched_on(row, user, role, curator)
-        events = [Event("member.added", curator.username, {"user": user.username, "role": role})]
+        accepted = {"invitation": str(invitation.uid)} if invitation else {}
+        events = [Event("member.added", curator.username, {"user": user.username, "role": role, **accepted})]
         budget = _open_budget(row, user, allotment) if role == Role.ANALYST else None
         if budget is not None:
             events.append(_allotment_event(curator, user, before=budget.allotment, after=allotment, reason=why, request=None))
-        Notice.objects.create(user=user, kind=Notice.Kind.MEMBER, contract=row)
+        notices.tell([curator if invitation else user], Kind.JOINED if invitation else Kind.MEMBER, row)
         recorded = audit.append(audit.chain_of(row), events)
         if budget is not None:
             _set(budget, allotment, by=curator, reason=why, request=None, seq=recorded[-1].seq)
@@ -44,19 +50,24 @@ def add_member(
 
 
 def remove_member(*, curator: User, contract: Contract, user: User, role: str, reason: str = "") -> Membership:
-    """End a place. An analyst's waiting questions are cancelled uncharged, their budget row stays as it is."""
+    """End a place. An analyst's waiting questions are cancelled uncharged, their budget row stays as it is.
+
+    Refused: Conflict not_a_member; last_curator; needs_consent, as one of two curators does not remove the other.
+    """
     why = texts.optional(reason, field="reason")
     with transaction.atomic():
         row = locked_for(curator, contract, State.DRAFT, *LIVE)
         place = Membership.objects.filter(contract=row, user=user, role=role, active=True).first()
         if place is None:
             raise Conflict("not_a_member", f"{user.username} is not a member in that role.", field="user")
-        if role == Role.CURATOR and curators(row) == [user]:
-            raise Conflict("last_curator", "A contract keeps at least one curator.", field="user")
+        if role == Role.CURATOR:
+            _check_leaving(row, user, curator)
         place.active = False
         place.save(update_fields=["active"])
         events = _cancel_waiting(row, user, curator) if role == Role.ANALYST else []
         removed = Event("member.removed", curator.username, {"user": user.username, "role": role, "reason": why})
+        if user.pk != curator.pk:
+            notices.tell([user], Kind.LEFT, row)
         audit.append(audit.chain_of(row), [removed, *events])
     return place
 
@@ -86,6 +97,15 @@ def record_allotment(
     changed = _allotment_event(by, budget.analyst, before=budget.allotment, after=rho, reason=reason, request=request)
     recorded = audit.append(audit.chain_of(contract), [*first, changed])
     _set(budget, rho, by=by, reason=reason, request=request, seq=recorded[-1].seq)
+
+
+def _check_leaving(contract: Contract, user: User, curator: User) -> None:
+    """A contract keeps a curator, and one of two cannot get rid of the one who must agree to a raise."""
+    if curators(contract) == [user]:
+        raise Conflict("last_curator", "A contract keeps at least one curator.", field="user")
+    if user.pk != curator.pk and len(curator_places(contract)) <= 2:
+        detail = "One of two curators does not remove the other: they leave themselves, or a third one joins first."
+        raise Conflict("needs_consent", detail, field="user")
 
 
 def _check_place(curator: User, user: User, role: str) -> None:

@@ -1,7 +1,9 @@
 """Raising the total of a contract: upwards only, with a reason, and by two curators where the contract has two.
 
 A raise weakens the promise made to the people in the data, so that a second pair of eyes must be able to stop it. A lone
-curator's raise is applied at once and recorded as decided by them.
+curator's raise is applied at once and recorded as decided by them. Who counts as the second is whoever holds a curator's place,
+be their account switched on or not, and one of two cannot end the other's place (see `memberships`): so a contract that had two
+curators never comes to be raised by one of them against the other.
 """
 
 from django.db import transaction
@@ -13,9 +15,9 @@ from curator.mechanism.accounting import split
 from curator.mechanism.errors import BadInput, Conflict
 from curator.mechanism.rho import Units
 from curator.models import Contract, Notice, TotalRaise
-from curator.services import audit, texts
+from curator.services import audit, notices, texts
 from curator.services.audit import Event
-from curator.services.contract_rows import LIVE, curators, locked_for
+from curator.services.contract_rows import LIVE, curator_places, locked_for
 from curator.services.contract_settings import check_total
 
 
@@ -36,7 +38,7 @@ def raise_total(*, curator: User, contract: Contract, rho_total: Units, reason: 
         proposal = TotalRaise.objects.create(
             contract=row, before=row.rho_total, rho_total=rho_total, reason=why, proposed_by=curator
         )
-        others = [other for other in curators(row) if other.pk != curator.pk]
+        others = [other for other in curator_places(row) if other.pk != curator.pk]
         if others:
             _propose(row, proposal, others)
         else:
@@ -50,6 +52,7 @@ def approve_raise(*, curator: User, proposal: TotalRaise) -> TotalRaise:
         row, locked = _undecided(curator, proposal)
         if row.rho_total != locked.before:
             raise Conflict("stale", "The contract's total has changed since this raise was proposed.")
+        notices.tell([locked.proposed_by], Notice.Kind.RAISED, row, total_raise=locked)
         _apply(row, locked, by=curator)
     return locked
 
@@ -60,6 +63,7 @@ def reject_raise(*, curator: User, proposal: TotalRaise, note: str) -> TotalRais
     with transaction.atomic():
         row, locked = _undecided(curator, proposal, own=True)
         _decide(locked, TotalRaise.State.REJECTED, by=curator, note=why)
+        _tell_proposer(row, locked)
         _record(row, "contract.raise_rejected", curator, locked, {"note": why})
     return locked
 
@@ -75,8 +79,13 @@ def _undecided(curator: User, proposal: TotalRaise, *, own: bool = False) -> tup
 
 
 def _propose(contract: Contract, proposal: TotalRaise, others: list[User]) -> None:
-    Notice.objects.bulk_create([Notice(user=other, kind=Notice.Kind.RAISE, contract=contract) for other in others])
+    notices.tell(others, Notice.Kind.RAISE, contract, total_raise=proposal)
     _record(contract, "contract.raise_proposed", proposal.proposed_by, proposal, {})
+
+
+def _tell_proposer(contract: Contract, proposal: TotalRaise) -> None:
+    if proposal.decided_by_id != proposal.proposed_by_id:  # withdrawing one's own is no news
+        notices.tell([proposal.proposed_by], Notice.Kind.RAISED, contract, total_raise=proposal)
 
 
 def _apply(contract: Contract, proposal: TotalRaise, *, by: User) -> None:

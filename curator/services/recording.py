@@ -13,7 +13,7 @@ from django.db.models import F
 
 from curator import ticks
 from curator.models import AnalystBudget, Answer, AuditEvent, Contract, Decision, LedgerEntry, Query, Release, Support
-from curator.services import audit, bulk
+from curator.services import audit, bulk, notices
 from curator.services.deciding import Part
 from curator.services.drawing import Result, Settled
 from curator.services.standing import Standing
@@ -43,6 +43,7 @@ def write(now: Standing, settled: Sequence[Settled]) -> None:
     LedgerEntry.objects.bulk_create(_ledger(now.contract, each, event) for each, event in told if each.verdict.load)
     Decision.objects.bulk_create(_decision(each, event) for each, event in told)
     Answer.objects.bulk_create(_answer(each, result, releases) for each in settled for result in each.results)
+    notices.answers_ready(now.contract, [(each.verdict.pending.id, each.verdict.pending.analyst_id) for each in settled])
 
 
 def _releases(contract: Contract, settled: Sequence[Settled]) -> dict[UUID, int]:

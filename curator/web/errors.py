@@ -31,6 +31,11 @@ def route(address: str, view: View, name: str) -> URLPattern:
     return path(address, never_cache(_signed_in(_refusals(view))), name=name)
 
 
+def open_route(address: str, view: View, name: str) -> URLPattern:
+    """An address of the site for everybody, signed in or not; its refusals become pages."""
+    return path(address, never_cache(_refusals(view)), name=name)
+
+
 def _signed_in(view: View) -> View:
     @wraps(view)
     def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
@@ -69,7 +74,10 @@ def refusal(request: HttpRequest, refused: Refused) -> HttpResponse:
         access.denied(request.user, f"{request.method} {request.path}")
         return not_found(request)
     access.refused(request.user, f"{request.method} {request.path}", refused.code)
-    return render(request, "refused.html", {"refused": refused, "site_links": site_links(request)}, status=status)
+    answer = render(request, "refused.html", {"refused": refused, "site_links": site_links(request)}, status=status)
+    if "wait" in refused.operands:
+        answer.headers["Retry-After"] = str(refused.operands["wait"])
+    return answer
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

@@ -48,7 +48,7 @@ def site_links(request: HttpRequest, here: str = "") -> tuple[Link, ...]:
         return ()
     pages = [("home", "Contracts")]
     if request.user.has_role(Role.CURATOR):
-        pages.append(("datasets", "Datasets"))
+        pages += [("datasets", "Datasets"), ("directory", "People")]
     if access.chains_of(request.user):
         pages.append(("audit", "Record"))
     return tuple(Link(title, reverse(name), "page" if name == here else "") for name, title in pages)

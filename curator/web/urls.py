@@ -1,30 +1,41 @@
 """Addresses of the pages; `route` guards each of them."""
 
 from curator.web.errors import route
-from curator.web.views import ask as asking
 from curator.web.views import (
+    account,
     audit,
     budget,
     compare,
     contracts,
     control,
     datasets,
+    directory,
     downloads,
     home,
     laboratory,
     people,
     queries,
+    raises,
     released,
     saved,
     uploads,
     versions,
     workspace,
 )
+from curator.web.views import ask as asking
 
 urlpatterns = [
     route("", home.home, "home"),
     route("words/", home.glossary, "glossary"),
+    route("account/", account.account, "account"),
+    route("account/keys/", account.keys, "keys"),
+    route("account/keys/<int:token_id>/revoke/", account.revoke_key, "key-revoke"),
+    route("notices/", account.notices, "notices"),
+    route("notices/seen/", account.notices_seen, "notices-seen"),
+    route("people/", directory.directory, "directory"),
     route("contracts/new/", contracts.new, "contract-new"),
+    route("contracts/<uuid:uid>/edit/", contracts.edit, "contract-edit"),
+    route("contracts/<uuid:uid>/raises/", raises.raises, "raises"),
     route("contracts/<uuid:uid>/", workspace.workspace, "workspace"),
     route("contracts/<uuid:uid>/ask/", asking.ask, "ask"),
     route("contracts/<uuid:uid>/quote/", asking.quote, "quote"),

@@ -79,7 +79,8 @@ def _budgets(story: Story) -> None:
 
 def _second_year(story: Story) -> None:
     carol, contract = story.people.carol, story.contract
-    contracts.remove_member(curator=carol, contract=contract, user=User.objects.get(username="cyril"), role=Role.CURATOR)
+    cyril = User.objects.get(username="cyril")
+    contracts.remove_member(curator=cyril, contract=contract, user=cyril, role=Role.CURATOR)
     contracts.raise_total(curator=carol, contract=contract, rho_total=amount("2"), reason="second year")
     second = make_version(carol, rows=ROWS, dataset=contract.dataset)
     contracts.set_version(curator=carol, contract=contract, version=second, reason="second year")

@@ -22,7 +22,7 @@ from tests.web.scene import Scene, ask, browser_of, make_scene, within
 pytestmark = pytest.mark.usefixtures("db")
 
 NOTHING = uuid4()
-POSTED = {"quote", "query-cancel", "query-save", "request-decide"}
+POSTED = {"quote", "query-cancel", "query-save", "request-decide", "key-revoke", "notices-seen"}
 MEMBERS = {"alice", "bob", "carol", "dora"}
 #: Who may open each page of the scene; everybody who signs in may open the others.
 ALLOWED: dict[str, set[str]] = {
@@ -35,7 +35,8 @@ ALLOWED: dict[str, set[str]] = {
     "datasets": {"carol", "eve"}, "dataset-new": {"carol", "eve"}, "dataset": {"carol"}, "version-new": {"carol"},
     "upload": {"carol"}, "upload-column": {"carol"}, "upload-suggest": {"carol"}, "upload-freeze": {"carol"},
     "version-use": {"carol"}, "version-overlap": {"carol"},
-    "contract-new": {"carol", "eve"},
+    "contract-new": {"carol", "eve"}, "contract-edit": {"carol"}, "raises": {"carol"}, "directory": {"carol", "eve"},
+    "key-revoke": set(),
     "laboratory": {"carol", "dora"}, "experiment": set(), "experiment-status": set(), "experiment-json": set(),
     "audit": {"carol", "dora", "eve"}, "audit-verify": {"carol", "dora", "eve"}, "audit-event": {"carol", "dora"},
 }  # fmt: skip
@@ -71,6 +72,8 @@ class Things:
             given["place"] = 0
         if "<str:chain>" in route:
             given |= {"chain": self.contract, "seq": 1}
+        if "<int:token_id>" in route:
+            given["token_id"] = 1  # nobody here has a key
         return reverse(name, kwargs=given)
 
 

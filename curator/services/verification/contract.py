@@ -17,7 +17,7 @@ from curator.services.verification.state import State
 CASES = {"query.decided": decide, "diagnostic.released": diagnose}
 ENDS = {"query.cancelled": Query.State.CANCELLED, "query.failed": Query.State.FAILED}
 #: kinds without a row of their own or a part in any decision
-TOLD = {"record.verified"}
+TOLD = {"record.verified", "invitation.made", "invitation.revoked"}
 
 
 class Check:

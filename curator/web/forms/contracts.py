@@ -4,9 +4,9 @@ from typing import Any
 
 from django import forms
 
-from curator.mechanism import accounting
+from curator.mechanism import accounting, rho
 from curator.mechanism.errors import Refused
-from curator.models import DatasetVersion
+from curator.models import Contract, DatasetVersion
 from curator.services import contract_settings as limits
 from curator.web.fields import ExactField, RhoField
 
@@ -76,6 +76,16 @@ class ContractForm(forms.Form):
         return {key: value for key, value in self.cleaned_data.items() if key not in ("name", "version", "epsilon")}
 
 
+def as_typed(contract: Contract) -> dict[str, object]:
+    """A draft's settings as one types them."""
+    usual = contract.rho_d == max(1, contract.rho_est // limits.DIAGNOSTIC_SHARE)
+    amounts = {"rho_total": rho.text(contract.rho_total), "rho_d": "" if usual else rho.text(contract.rho_d)}
+    cap = "" if contract.query_cap is None else rho.text(contract.query_cap)
+    exact = {name: f"{getattr(contract, name).normalize():f}" for name in ("xi", "kappa", "alpha", "beta", "delta")}
+    named = {"name": contract.name, "version": str(contract.version.uid), "ends_on": contract.ends_on}
+    return {**named, **amounts, "query_cap": cap, **exact}
+
+
 class ControlForm(forms.Form):
     """A change of a contract; `title` is its button, `do` what the button says."""
 
@@ -116,6 +126,13 @@ class ReopenForm(ReasonForm):
     explain = "Questions are taken again."
 
 
+class DiscardForm(ReasonForm):
+    """End a draft."""
+
+    title, do, danger = "Discard", "close", True
+    explain = "For good. Nobody but its curators ever saw it; the record keeps that there was a draft."
+
+
 class CloseForm(ReasonForm):
     """End a contract."""
 
@@ -129,23 +146,3 @@ class EndForm(ControlForm):
     title, do = "Change the last day", "end"
     explain = "Through the end of that day, UTC. Empty: no end."
     ends_on = forms.DateField(label="Last day", required=False, widget=date_input())
-
-
-class MemberForm(forms.Form):
-    """Add somebody to a contract."""
-
-    username = forms.CharField(label="User name", max_length=150)
-    role = forms.ChoiceField(
-        label="Role",
-        choices=[("analyst", "Analyst: asks"), ("curator", "Curator: runs it"), ("auditor", "Auditor: reads the record")],
-    )
-    allotment = RhoField(
-        label="Allotment (ρ)", required=False, help_text="For analysts. Empty: no limit of their own. 0: free answers only."
-    )
-
-
-class AllotmentForm(forms.Form):
-    """Set an analyst's allotment."""
-
-    rho = RhoField(label="Allotment (ρ)", required=False)
-    reason = forms.CharField(label="Reason", max_length=2_000)

@@ -11,11 +11,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts import access
 from accounts.models import Role, User
 from curator.mechanism.errors import BadInput, Refused
-from curator.models import BudgetRequest, Contract
+from curator.models import BudgetRequest, Contract, Notice
 from curator.selectors import formatting, purchases
 from curator.selectors.requests import Inbox, OpenRequest, inbox, own_requests
 from curator.selectors.workspace import meter
-from curator.services import budget_requests
+from curator.services import budget_requests, notices
 from curator.web.errors import status_of
 from curator.web.forms.budget import DecisionForm, RequestForm
 from curator.web.pages import add_refusal, contract_page, reader
@@ -29,7 +29,9 @@ def mine(request: HttpRequest, uid: UUID) -> HttpResponse:
     contract = access.contract_for(user, uid, role=Role.ANALYST)
     form = RequestForm(request.POST or None)
     status = 200
-    if request.method == "POST":
+    if request.method != "POST":
+        notices.seen(user, Notice.Kind.DECISION, contract=contract)
+    else:
         status = 400
         if form.is_valid():
             try:
@@ -65,6 +67,7 @@ def requests(request: HttpRequest, uid: UUID) -> HttpResponse:
     """A curator's inbox."""
     user = reader(request)
     contract = access.contract_for(user, uid, role=Role.CURATOR)
+    notices.seen(user, Notice.Kind.REQUEST, contract=contract)
     return _inbox(request, contract, inbox(contract, user))
 
 

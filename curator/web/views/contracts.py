@@ -1,9 +1,11 @@
-"""A new contract, with a preview in words of what it buys."""
+"""A new contract and a draft of one, with a preview in words of what it buys."""
 
 from dataclasses import dataclass
 from decimal import Decimal
+from uuid import UUID
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_http_methods
 
@@ -15,10 +17,10 @@ from curator.mechanism.rho import Units
 from curator.models import Contract, DatasetVersion
 from curator.selectors import purchases
 from curator.selectors.settings_words import Weighing, meaning
-from curator.services import contracts
+from curator.services import contract_rows, contracts
 from curator.services.contract_settings import DIAGNOSTIC_SHARE
 from curator.web.errors import status_of
-from curator.web.forms.contracts import ContractForm
+from curator.web.forms.contracts import ContractForm, as_typed
 from curator.web.pages import add_refusal, page, reader
 from curator.web.views.ask import see_other
 
@@ -57,6 +59,38 @@ def new(request: HttpRequest) -> HttpResponse:
     return see_other("people" if made.state == Contract.State.OPEN else "control", made.uid)
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """The same form for a draft; its buttons keep the changes, with or without opening it."""
+    user = reader(request)
+    contract = access.contract_for(user, uid, role=Role.CURATOR)
+    contract_rows.check_state(contract, Contract.State.DRAFT)
+    versions = list(contract.dataset.versions.select_related("dataset").order_by("-id"))
+    if request.method != "POST":
+        return _show(request, ContractForm(initial=as_typed(contract), versions=versions), 200, draft=contract)
+    form = ContractForm(request.POST, versions=versions)
+    if not form.is_valid() or request.POST.get("do") not in ("open", "draft"):
+        return _show(request, form, 200 if request.POST.get("do") == "preview" else 400, draft=contract)
+    try:
+        version = access.version_for(user, form.cleaned_data["version"])
+        _change(request, form, contract, version)
+    except Refused as refused:
+        add_refusal(form, refused)
+        return _show(request, form, status_of(refused), draft=contract)
+    return see_other("control", contract.uid)
+
+
+def _change(request: HttpRequest, form: ContractForm, contract: Contract, version: DatasetVersion) -> None:
+    user = reader(request)
+    name, chosen = form.cleaned_data["name"], form.chosen()
+    with transaction.atomic():
+        changed = contracts.change_draft(curator=user, contract=contract, version=version, name=name, **chosen)
+        if request.POST["do"] == "open":
+            contracts.open_draft(curator=user, contract=changed)
+    opened = request.POST["do"] == "open"
+    messages.success(request, "The contract is open. Add the people who may ask." if opened else "The draft is changed.")
+
+
 def _make(request: HttpRequest, form: ContractForm, version: DatasetVersion) -> Contract:
     make = contracts.open_contract if request.POST["do"] == "open" else contracts.draft
     made = make(curator=reader(request), version=version, name=form.cleaned_data["name"], **form.chosen())
@@ -65,8 +99,8 @@ def _make(request: HttpRequest, form: ContractForm, version: DatasetVersion) -> 
     return made
 
 
-def _show(request: HttpRequest, form: ContractForm, status: int) -> HttpResponse:
-    return page(request, "contract/new.html", status=status, form=form, preview=preview(form))
+def _show(request: HttpRequest, form: ContractForm, status: int, *, draft: Contract | None = None) -> HttpResponse:
+    return page(request, "contract/new.html", status=status, form=form, preview=preview(form), draft=draft)
 
 
 def preview(form: ContractForm) -> Preview | None:

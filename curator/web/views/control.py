@@ -15,13 +15,13 @@ from curator.models import Contract
 from curator.selectors.control import control_page
 from curator.services import contracts
 from curator.web.errors import status_of
-from curator.web.forms.contracts import CloseForm, ControlForm, EndForm, FreezeForm, RaiseForm, ReopenForm
+from curator.web.forms.contracts import CloseForm, ControlForm, DiscardForm, EndForm, FreezeForm, RaiseForm, ReopenForm
 from curator.web.pages import add_refusal, contract_page, reader
 from curator.web.problems import Problem
 from curator.web.views.ask import see_other
 
 FORMS: dict[str, tuple[type[ControlForm], ...]] = {
-    Contract.State.DRAFT: (CloseForm,),
+    Contract.State.DRAFT: (DiscardForm,),
     Contract.State.OPEN: (RaiseForm, EndForm, FreezeForm, CloseForm),
     Contract.State.FROZEN: (ReopenForm, RaiseForm, EndForm, CloseForm),
     Contract.State.CLOSED: (),

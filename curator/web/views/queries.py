@@ -13,7 +13,7 @@ from accounts import access
 from curator.mechanism.errors import Conflict
 from curator.models import Query
 from curator.selectors.answers import QueryPage, place_in_queue, query_page
-from curator.services import queries
+from curator.services import notices, queries
 from curator.web.charts import histogram_chart
 from curator.web.pages import contract_page, reader
 from curator.web.views.ask import see_other
@@ -50,6 +50,8 @@ def cancel(request: HttpRequest, uid: UUID) -> HttpResponse:
 
 def _context(request: HttpRequest, row: Query) -> dict[str, Any]:
     found = query_page(row)
+    if row.state != Query.State.WAITING:
+        notices.seen(reader(request), query=row)
     return {
         "query": found,
         "own": row.analyst_id == request.user.pk,

@@ -1,0 +1,79 @@
+"""A new password by e-mail: asked for by anybody, sent by the worker, opened once (Django's own tokens).
+
+Asking writes a row, whoever has the address or nobody: the answer and the time it takes say nothing about who has an account.
+"""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from django.conf import settings
+from django.contrib.auth.forms import PasswordResetForm
+from django.contrib.auth.tokens import default_token_generator
+from django.core.mail import EmailMessage
+from django.db import transaction
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
+
+from accounts import throttles
+from accounts.models import ResetRequest, User
+from curator.mechanism.errors import TooMany
+from curator.services import audit
+from curator.services.audit import Event
+
+KEPT = timedelta(hours=1)  # a request that could not be mailed for so long is given up: whoever still wants it asks again
+
+BODY = """Hello {name},
+
+somebody, probably you, asked for a new password. Choose one within the hour:
+
+{link}
+
+If it was not you, nothing has changed and nothing needs doing.
+"""
+
+
+def ask(email: str, *, address: str) -> None:
+    """Note that somebody at `address` (of the network) wants a new password for `email`.
+
+    TooMany for an address that asks all the time. More than a few requests for one mail address are passed over in silence:
+    the page says the same, and nobody's letter box is flooded.
+    """
+    throttles.check("door", address, settings.DOOR_RATE)
+    try:
+        throttles.check("reset", email.casefold(), settings.RESET_RATE)
+    except TooMany:
+        return
+    ResetRequest.objects.create(email=email)
+
+
+def waiting() -> QuerySet[ResetRequest]:
+    """Requests that nobody has answered yet."""
+    return ResetRequest.objects.filter(done_at__isnull=True, created_at__gt=timezone.now() - KEPT)
+
+
+def letters(request: ResetRequest) -> Iterator[EmailMessage]:
+    """A mail for every active account with a password under that address; often none."""
+    for user in PasswordResetForm().get_users(request.email):
+        assert isinstance(user, User)
+        body = BODY.format(name=user.get_username(), link=_link(user))
+        yield EmailMessage("Residual: a new password", body, settings.DEFAULT_FROM_EMAIL, [user.email])
+
+
+def done(request: ResetRequest) -> None:
+    """The request is answered; rows that are long over go with it."""
+    ResetRequest.objects.filter(pk=request.pk).update(done_at=timezone.now())
+    ResetRequest.objects.filter(created_at__lt=timezone.now() - timedelta(days=1)).delete()
+
+
+def finished(user: User) -> None:
+    """A new password was set by such a link."""
+    with transaction.atomic():
+        audit.append(audit.SITE, [Event("password.reset", user.username, {})])
+
+
+def _link(user: User) -> str:
+    uid = urlsafe_base64_encode(force_bytes(user.pk))
+    return f"{settings.SITE_URL}{reverse('password-new', args=[uid, default_token_generator.make_token(user)])}"

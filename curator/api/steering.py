@@ -1,0 +1,126 @@
+"""What a contract's curators change over JSON: its state, its last day, its total."""
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema, inline_serializer
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts import access
+from accounts.models import Role
+from curator.api.base import Api, body_of, caller, only, text_of
+from curator.api.contracts import day_of
+from curator.api.fields import RhoField, TextField
+from curator.api.shapes import ContractLine
+from curator.mechanism import rho
+from curator.mechanism.errors import BadInput
+from curator.models import Contract as Row
+from curator.selectors import control
+from curator.services import contracts, raises
+
+RAISED = inline_serializer("ContractRaised", {"id": serializers.CharField(), "state": serializers.CharField()})
+
+
+class State(Api):
+    """`contracts/{id}/state/`"""
+
+    @extend_schema(
+        request=inline_serializer("ContractState", {"state": serializers.CharField(), "reason": serializers.CharField()}),
+        responses=ContractLine,
+    )
+    def post(self, request: Request, uid: UUID) -> Response:
+        """Freeze, reopen, close or (a draft) open or discard a contract, with a reason save for opening a draft (curators)."""
+        curator = caller(request)
+        found = access.contract_for(curator, uid, role=Role.CURATOR)
+        body = only(body_of(request), "state", "reason")
+        if found.state == Row.State.DRAFT and body.get("state") == Row.State.OPEN:
+            return Response(ContractLine(contracts.open_draft(curator=curator, contract=found)).data)
+        moves = {"frozen": contracts.freeze, "open": contracts.reopen, "closed": contracts.close}
+        move = moves.get(text_of(body, "state"))
+        if move is None:
+            raise BadInput("bad_state", f"state: expected one of {', '.join(moves)}", field="state")
+        return Response(ContractLine(move(curator=curator, contract=found, reason=text_of(body, "reason"))).data)
+
+
+class EndDate(Api):
+    """`contracts/{id}/end-date/`"""
+
+    @extend_schema(
+        request=inline_serializer("ContractEnd", {"ends_on": serializers.DateField(allow_null=True)}), responses=ContractLine
+    )
+    def post(self, request: Request, uid: UUID) -> Response:
+        """Another last day (through its end, UTC), or null for none (curators)."""
+        curator = caller(request)
+        found = access.contract_for(curator, uid, role=Role.CURATOR)
+        body = only(body_of(request), "ends_on")
+        if "ends_on" not in body:
+            raise BadInput("bad_date", "ends_on: expected a day as YYYY-MM-DD, or null", field="ends_on")
+        ends_on = None if body["ends_on"] is None else day_of(body["ends_on"], "ends_on")
+        return Response(ContractLine(contracts.set_end_date(curator=curator, contract=found, ends_on=ends_on)).data)
+
+
+class RaiseShape(serializers.Serializer[Any]):
+    """A raise of the total, proposed or decided."""
+
+    id = TextField(source="uid")
+    before = RhoField()
+    after = RhoField()
+    reason = serializers.CharField()
+    proposed_by = serializers.CharField()
+    state = serializers.CharField()
+    decided_by = serializers.CharField()
+    note = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+class Raises(Api):
+    """`contracts/{id}/raises/`"""
+
+    @extend_schema(responses=RaiseShape(many=True))
+    def get(self, request: Request, uid: UUID) -> Response:
+        """The latest raises, undecided ones first (curators)."""
+        found = access.contract_for(caller(request), uid, role=Role.CURATOR)
+        return Response(RaiseShape(control.raises(found), many=True).data)
+
+
+class Raise(Api):
+    """`contracts/{id}/raise/`"""
+
+    @extend_schema(
+        request=inline_serializer("ContractRaise", {"rho_total": serializers.CharField(), "reason": serializers.CharField()}),
+        responses=RAISED,
+    )
+    def post(self, request: Request, uid: UUID) -> Response:
+        """Raise the total, with a reason; a second curator, where there is one, decides it (curators)."""
+        curator = caller(request)
+        found = access.contract_for(curator, uid, role=Role.CURATOR)
+        body = only(body_of(request), "rho_total", "reason")
+        total = rho.parse(body.get("rho_total", ""), field="rho_total")
+        raised = raises.raise_total(curator=curator, contract=found, rho_total=total, reason=text_of(body, "reason"))
+        return Response({"id": str(raised.uid), "state": raised.state})
+
+
+class ApproveRaise(Api):
+    """`raises/{id}/approve/`"""
+
+    @extend_schema(request=None, responses=RAISED)
+    def post(self, request: Request, uid: UUID) -> Response:
+        """Apply a raise that another curator proposed (curators)."""
+        curator = caller(request)
+        raised = raises.approve_raise(curator=curator, proposal=access.raise_for(curator, uid))
+        return Response({"id": str(raised.uid), "state": raised.state})
+
+
+class RejectRaise(Api):
+    """`raises/{id}/reject/`"""
+
+    @extend_schema(request=inline_serializer("RaiseRejection", {"note": serializers.CharField()}), responses=RAISED)
+    def post(self, request: Request, uid: UUID) -> Response:
+        """Turn down a raise, or withdraw one's own, with a note (curators)."""
+        curator = caller(request)
+        proposal = access.raise_for(curator, uid)
+        note = text_of(only(body_of(request), "note"), "note")
+        raised = raises.reject_raise(curator=curator, proposal=proposal, note=note)
+        return Response({"id": str(raised.uid), "state": raised.state})

@@ -1,0 +1,150 @@
+"""Mail: notices and links to new passwords, sent from the worker's side, once each, and never in anybody's way.
+
+The sweep starts a thread for it, so that a mail server that is away or slow holds up no question. One mailer works at a time
+(an advisory lock). What was sent is marked afterwards: a crash in between sends a mail twice, never not at all. A notice that
+was seen on a page first is not mailed, and one that could not be sent for days is given up.
+"""
+
+import logging
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from smtplib import SMTPDataError, SMTPException, SMTPRecipientsRefused, SMTPSenderRefused
+
+from django.conf import settings
+from django.core import mail
+from django.core.mail import EmailMessage
+from django.core.mail.backends.base import BaseEmailBackend
+from django.db import connection, connections
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts import resets
+from accounts.models import User
+from curator.models import Notice
+from curator.selectors import notices
+from curator.selectors.notices import NoticeLine
+
+logger = logging.getLogger(__name__)
+
+PAUSE = 60.0  # seconds after a failure in which this process does not try again
+GIVE_UP = timedelta(days=3)
+LISTED = 20  # notices in one mail; more are counted
+AT_ONCE = 500  # notices looked at in one go
+ADVISORY_KEY = 7_201_977  # any number, as long as nothing else of ours takes it
+
+_running = threading.Lock()
+_quiet_until = 0.0
+
+
+def start() -> None:
+    """Begin to send what is due in a thread of its own, unless one is at it or a failure was a moment ago."""
+    if time.monotonic() < _quiet_until or not _is_due() or not _running.acquire(blocking=False):
+        return
+    threading.Thread(target=_run, name="mail", daemon=True).start()
+
+
+def deliver() -> int:
+    """Send what is due and return how many mails went out; an error of the mail server (OSError, SMTPException) ends it."""
+    with _alone() as mine:
+        if not mine or not _is_due():
+            return 0
+        with mail.get_connection() as server:
+            return sum(_send_notices(server, user, rows) for user, rows in _due()) + _send_resets(server)
+
+
+def _run() -> None:
+    global _quiet_until
+    try:
+        deliver()
+    except (OSError, SMTPException) as error:
+        # A server's own words could quote addresses.
+        _quiet_until = time.monotonic() + PAUSE
+        logger.warning("mail not sent (%s); it is tried again in %d seconds", type(error).__name__, PAUSE)
+    finally:
+        connections.close_all()
+        _running.release()
+
+
+@contextmanager
+def _alone() -> Iterator[bool]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [ADVISORY_KEY])
+        mine = bool(cursor.fetchone()[0])
+    try:
+        yield mine
+    finally:
+        if mine:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [ADVISORY_KEY])
+
+
+def _is_due() -> bool:
+    return _waiting().exists() or resets.waiting().exists()
+
+
+def _waiting() -> QuerySet[Notice]:
+    now = timezone.now()
+    ready = now - timedelta(seconds=settings.MAIL_AFTER)
+    fresh = Notice.objects.filter(seen_at__isnull=True, mailed_at__isnull=True, created_at__range=(now - GIVE_UP, ready))
+    return fresh.filter(user__mail_notices=True, user__is_active=True).exclude(user__email="")
+
+
+def _due() -> list[tuple[User, list[Notice]]]:
+    by_person: dict[User, list[Notice]] = defaultdict(list)
+    for row in notices.rows().filter(pk__in=_waiting().values("pk")).select_related("user").order_by("id")[:AT_ONCE]:
+        by_person[row.user].append(row)
+    return list(by_person.items())
+
+
+def _send_notices(server: BaseEmailBackend, user: User, rows: list[Notice]) -> bool:
+    sent = _send(server, letter(user, notices.lines(user, rows)))
+    if sent:
+        Notice.objects.filter(pk__in=[row.pk for row in rows]).update(mailed_at=timezone.now())
+    return sent
+
+
+def _send_resets(server: BaseEmailBackend) -> int:
+    sent = 0
+    for request in resets.waiting().order_by("id")[:AT_ONCE]:
+        done = [_send(server, message) for message in resets.letters(request)]
+        if all(done):
+            resets.done(request)
+        sent += sum(done)
+    return sent
+
+
+def _send(server: BaseEmailBackend, message: EmailMessage) -> bool:
+    """False where the server refuses this very mail: the others must not wait for it."""
+    try:
+        return bool(server.send_messages([message]))
+    except (SMTPRecipientsRefused, SMTPSenderRefused, SMTPDataError) as error:
+        logger.warning("one mail refused by the server (%s)", type(error).__name__)
+        return False
+
+
+def letter(user: User, lines: list[NoticeLine]) -> EmailMessage:
+    """One mail about these notices. The subject is ours alone; what people wrote is only in the body, which is plain text."""
+    one = len(lines) == 1
+    subject = f"Residual: {Notice.Kind(lines[0].kind).label}" if one else f"Residual: {len(lines)} notices"
+    more = [f"and {len(lines) - LISTED} more."] if len(lines) > LISTED else []
+    body = [
+        f"Hello {user.get_username()},", *map(_paragraph, lines[:LISTED]), *more,
+        f"All of them: {address('notices')}\nNo such mail any more: {address('account')}",
+    ]  # fmt: skip
+    return EmailMessage(subject, "\n\n".join(body) + "\n", settings.DEFAULT_FROM_EMAIL, [user.email])
+
+
+def _paragraph(line: NoticeLine) -> str:
+    about = f": {line.about}" if line.about else ""
+    leads = f"\n{address(*line.leads)}" if line.leads else ""
+    return f"{line.words}{about} ({line.contract}){leads}"
+
+
+def address(name: str, *args: object) -> str:
+    """A page's address as a mail needs it."""
+    return f"{settings.SITE_URL}{reverse(name, args=args)}"

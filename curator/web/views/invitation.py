@@ -1,0 +1,87 @@
+"""The page behind the link of an invitation: somebody new makes an account, somebody who is signed in accepts.
+
+Looking changes nothing: programs that open links in mails do not use an invitation up.
+"""
+
+from django.conf import settings
+from django.contrib import auth, messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods
+
+from accounts import invitations, sign_ins, throttles
+from accounts.forms import JoinForm
+from accounts.models import Invitation, Role, User
+from curator.mechanism.errors import NotYours, Refused
+from curator.selectors import purchases
+from curator.web.errors import status_of
+from curator.web.pages import add_refusal
+from curator.web.views.ask import see_other
+from rdp_site.addresses import client_address
+
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+FRONT = {Role.ANALYST: "workspace", Role.CURATOR: "control", Role.AUDITOR: "released"}
+SAYS = {
+    Role.ANALYST: "You may ask questions about its data.",
+    Role.CURATOR: "You run it together with its other curators.",
+    Role.AUDITOR: "You read the record of everything decided in it.",
+}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def invitation(request: HttpRequest, secret: str) -> HttpResponse:
+    """Show what it is an invitation to; a POST takes it."""
+    try:
+        found = invitations.find(secret)
+    except NotYours as refused:
+        return render(request, "account/invitation_over.html", {"refused": refused}, status=404)
+    user = request.user
+    if request.method != "POST":
+        return _show(request, found, JoinForm(invited=found.email))
+    if isinstance(user, User):
+        return _accept(request, found, user, secret)
+    return _join(request, found, secret)
+
+
+def _accept(request: HttpRequest, found: Invitation, user: User, secret: str) -> HttpResponse:
+    try:
+        place = invitations.accept(user=user, secret=secret)
+    except Refused as refused:
+        return _show(request, found, None, problem=refused.detail, status=status_of(refused))
+    return _welcome(request, found, place.role)
+
+
+def _join(request: HttpRequest, found: Invitation, secret: str) -> HttpResponse:
+    throttles.check("door", client_address(request), settings.DOOR_RATE)  # before any password is hashed
+    form = JoinForm(request.POST, invited=found.email)
+    if not form.is_valid():
+        return _show(request, found, form, status=400)
+    chosen = {name: form.cleaned_data.get(name, "") for name in ("username", "password", "email")}
+    try:
+        user = invitations.join(secret=secret, **chosen)
+    except Refused as refused:
+        add_refusal(form, refused)
+        return _show(request, found, form, status=status_of(refused))
+    auth.login(request, user, backend=BACKEND)
+    sign_ins.signed_in(user)
+    return _welcome(request, found, found.role)
+
+
+def _welcome(request: HttpRequest, found: Invitation, role: str) -> HttpResponse:
+    messages.success(request, f"Welcome. {SAYS[Role(role)]}")
+    return see_other(FRONT[Role(role)], found.contract.uid)
+
+
+def _show(
+    request: HttpRequest, found: Invitation, form: JoinForm | None, *, problem: str = "", status: int = 200
+) -> HttpResponse:
+    told = {
+        "invitation": found,
+        "form": form,
+        "problem": problem,
+        "role": Role(found.role).label,
+        "says": SAYS[Role(found.role)],
+        "buys": "" if found.allotment is None else purchases.buys(found.allotment),
+        "asks": found.role == Role.ANALYST,
+    }
+    return render(request, "account/invitation.html", told, status=status)
