@@ -1,22 +1,51 @@
 """Signing in and out, and changing one's password."""
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import views as auth
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse_lazy
 
-from accounts import sign_ins
+from accounts import sign_ins, throttles
 from accounts.forms import SignInForm
 from accounts.models import User
+from curator.mechanism.errors import TooMany
+from rdp_site.addresses import client_network
+
+HASHING = threading.BoundedSemaphore(2)  # each takes 100 MB and a core: more at once in one process serve nobody sooner
+PATIENCE = 2.0  # seconds that somebody waits for a turn
 
 
 class SignIn(auth.LoginView):
-    """The sign-in page. Attempts are throttled by django-axes before the password is hashed."""
+    """The sign-in page. Before any password is hashed: so many tries from one network, so few hashes at a time.
+
+    Guesses at one name are stopped by django-axes, by name and address together: whoever is guessed at signs in from elsewhere.
+    """
 
     template_name = "account/sign_in.html"
     authentication_form = SignInForm
     redirect_authenticated_user = True
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Try, or say when to try again (429)."""
+        try:
+            throttles.check("sign-in", client_network(request), settings.SIGN_IN_RATE)
+            with _turn():
+                return super().post(request, *args, **kwargs)
+        except TooMany as refused:
+            return self._later(refused)
+
+    def _later(self, refused: TooMany) -> HttpResponse:
+        """The page again, without a look at what was typed."""
+        wait = refused.operands["wait"]
+        context = self.get_context_data(form=self.get_form_class()(self.request), later=refused.detail)
+        return self.render_to_response(context, status=429, headers={"Retry-After": str(wait)})
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         """Let them in and record it."""
@@ -32,6 +61,16 @@ class SignIn(auth.LoginView):
         answer = super().form_invalid(form)
         answer.status_code = 400
         return answer
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    if not HASHING.acquire(timeout=PATIENCE):
+        raise TooMany("too_many_requests", "Many people sign in at this moment: try again in a few seconds.", wait=5)
+    try:
+        yield
+    finally:
+        HASHING.release()
 
 
 class Password(auth.PasswordChangeView):

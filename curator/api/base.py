@@ -15,7 +15,7 @@ from accounts.access import not_yours
 from accounts.models import User
 from curator.mechanism.errors import BadInput
 from curator.selectors.paging import Page
-from rdp_site.addresses import client_address
+from rdp_site.addresses import client_network
 
 
 class Api(APIView):
@@ -28,7 +28,7 @@ class Api(APIView):
         try:
             super().initial(request, *args, **kwargs)
         except (AuthenticationFailed, NotAuthenticated):
-            throttles.check("api-address", client_address(request._request), settings.API_ANONYMOUS_RATE)
+            throttles.check("api-address", client_network(request._request), settings.API_ANONYMOUS_RATE)
             raise
 
     def check_throttles(self, request: Request) -> None:

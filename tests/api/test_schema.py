@@ -118,4 +118,4 @@ def test_no_call_is_a_server_error(people: Cast, figure: Figure) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_no_call_is_a_server_error_whatever_is_drawn(people: Cast) -> None:
-    assert sum(call_everything(people, examples=60, afresh=True).values()) > 3_000
+    assert sum(call_everything(people, examples=20, afresh=True).values()) > 1_000

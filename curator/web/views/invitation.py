@@ -17,7 +17,7 @@ from curator.selectors import purchases
 from curator.web.errors import status_of
 from curator.web.pages import add_refusal
 from curator.web.views.ask import see_other
-from rdp_site.addresses import client_address
+from rdp_site.addresses import client_network
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 FRONT = {Role.ANALYST: "workspace", Role.CURATOR: "control", Role.AUDITOR: "released"}
@@ -52,7 +52,7 @@ def _accept(request: HttpRequest, found: Invitation, user: User, secret: str) ->
 
 
 def _join(request: HttpRequest, found: Invitation, secret: str) -> HttpResponse:
-    throttles.check("door", client_address(request), settings.DOOR_RATE)  # before any password is hashed
+    throttles.check("door", client_network(request), settings.DOOR_RATE)  # before any password is hashed
     form = JoinForm(request.POST, invited=found.email)
     if not form.is_valid():
         return _show(request, found, form, status=400)

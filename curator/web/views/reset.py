@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 from accounts import resets
 from accounts.forms import ForgottenForm
 from accounts.models import User
-from rdp_site.addresses import client_address
+from rdp_site.addresses import client_network
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -19,7 +19,7 @@ def forgotten(request: HttpRequest) -> HttpResponse:
     """Ask for the link."""
     form = ForgottenForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        resets.ask(form.cleaned_data["email"], address=client_address(request))
+        resets.ask(form.cleaned_data["email"], address=client_network(request))
         return render(request, "account/forgotten_sent.html")
     return render(request, "account/forgotten.html", {"form": form}, status=400 if form.is_bound else 200)
 

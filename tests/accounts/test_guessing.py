@@ -1,0 +1,111 @@
+"""Guessing passwords is slowed, without locking out whoever is guessed at; and hashing them cannot be used to flood the site."""
+
+import threading
+from dataclasses import dataclass, field
+
+import pytest
+from django.contrib.auth.hashers import Argon2PasswordHasher
+from django.http import HttpResponseBase
+from django.test import Client, override_settings
+
+from accounts import views
+from accounts.models import User
+from tests.fixtures.figures import Figure
+
+PASSWORD = "a long password that nobody guesses 7"
+
+
+@dataclass
+class Hashing:
+    """How often a password was hashed."""
+
+    times: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+@pytest.fixture
+def hashing(monkeypatch: pytest.MonkeyPatch) -> Hashing:
+    """Counts; the hashing itself stays as it is."""
+    counted = Hashing()
+    verify, encode = Argon2PasswordHasher.verify, Argon2PasswordHasher.encode
+
+    def verified(self: Argon2PasswordHasher, password: str, encoded: str) -> bool:
+        with counted.lock:
+            counted.times += 1
+        return bool(verify(self, password, encoded))
+
+    def encoded(self: Argon2PasswordHasher, password: str, salt: str) -> str:
+        with counted.lock:
+            counted.times += 1
+        return str(encode(self, password, salt))
+
+    monkeypatch.setattr(Argon2PasswordHasher, "verify", verified)
+    monkeypatch.setattr(Argon2PasswordHasher, "encode", encoded)
+    return counted
+
+
+@pytest.fixture
+def alice(db: None) -> User:
+    return User.objects.create_user("alice", password=PASSWORD, roles=["analyst"])
+
+
+def sign_in(name: str, password: str, *, address: str = "192.0.2.1", forwarded: str = "") -> HttpResponseBase:
+    headers = {"x-forwarded-for": forwarded} if forwarded else {}
+    return Client(REMOTE_ADDR=address).post("/sign-in/", {"username": name, "password": password}, headers=headers)
+
+
+@pytest.mark.trust
+def test_two_hundred_guesses_under_changing_forwarded_addresses(alice: User, hashing: Hashing, figure: Figure) -> None:
+    with override_settings(SIGN_IN_RATE="1000/minute"):  # the guard by name alone
+        statuses = [sign_in("alice", f"guess {i}", forwarded=f"198.51.100.{i}").status_code for i in range(200)]
+    assert statuses.count(429) >= 190
+    assert 200 not in statuses
+    assert 302 not in statuses
+    assert hashing.times <= 10
+    assert sign_in("alice", PASSWORD, address="203.0.113.9").status_code == 302, "whoever is guessed at signs in from elsewhere"
+    figure(
+        row=23,
+        n=200,
+        seen=f"{statuses.index(429)} guesses before the block, {hashing.times - 1} hashed; signed in from elsewhere",
+    )
+
+
+@pytest.mark.trust
+def test_two_hundred_names_from_one_address_are_mostly_not_hashed(alice: User, hashing: Hashing, figure: Figure) -> None:
+    with override_settings(SIGN_IN_RATE="20/hour"):
+        statuses = [sign_in(f"name{i}", "x").status_code for i in range(200)]
+    assert statuses.count(429) == 180
+    assert hashing.times <= 20
+    assert sign_in("alice", PASSWORD, address="203.0.113.9").status_code == 302
+    figure(row=23, n=200, seen=f"changing names from one address, 20 an hour allowed: {hashing.times} hashed")
+
+
+def test_a_whole_ipv6_network_counts_as_one(alice: User) -> None:
+    with override_settings(SIGN_IN_RATE="3/hour"):
+        statuses = [sign_in("bob", "x", address=f"2001:db8::{i:x}").status_code for i in range(1, 6)]
+        assert statuses == [400, 400, 400, 429, 429]
+        assert sign_in("bob", "x", address="2001:db8:0:1::1").status_code == 400
+
+
+def test_a_refused_try_says_when_and_keeps_nothing_that_was_typed(alice: User) -> None:
+    with override_settings(SIGN_IN_RATE="1/hour"):
+        sign_in("alice", "x")
+        answer = sign_in("alice", PASSWORD)
+    assert answer.status_code == 429
+    assert int(answer.headers["Retry-After"]) > 3_000
+    page = getattr(answer, "content", b"").decode()
+    assert "try again in" in page
+    assert PASSWORD not in page
+
+
+def test_with_every_turn_taken_the_next_one_is_told_so(alice: User, hashing: Hashing, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(views, "PATIENCE", 0.01)
+    for _ in range(2):
+        assert views.HASHING.acquire(blocking=False)
+    try:
+        assert sign_in("alice", PASSWORD).status_code == 429
+        assert hashing.times == 0
+    finally:
+        views.HASHING.release()
+        views.HASHING.release()
+    assert sign_in("alice", PASSWORD).status_code == 302
