@@ -64,6 +64,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "rdp_site.bodies.BodyLimit",  # before the check that reads forms
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -166,6 +167,7 @@ CONTENT_SECURITY_POLICY = {
         "object-src": [NONE],
     }
 }
+FILE_UPLOAD_TEMP_DIR = UPLOADS_DIR if UPLOADS_DIR.is_dir() else None  # a curator's file never passes through a shared folder
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000
 

@@ -103,6 +103,7 @@ class Uploads(Api):
     """`datasets/{id}/uploads/`"""
 
     parser_classes = [MultiPartParser]
+    takes_files = True
 
     @extend_schema(request={"multipart/form-data": FILE}, responses={202: UploadShape})
     def post(self, request: Request, uid: UUID) -> Response:
