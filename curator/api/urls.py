@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from curator.api import audit, budgets, contracts, datasets, known, members, people, queries, steering, tokens
+from curator.api import audit, budgets, contracts, datasets, known, members, people, queries, steering, tokens, uploads
 from curator.api.base import Nothing
 
 app_name = "api"
@@ -40,6 +40,14 @@ V1: dict[str, type] = {
     "datasets/": datasets.Datasets,
     "datasets/<uuid:uid>/": datasets.Dataset,
     "datasets/<uuid:uid>/uploads/": datasets.Uploads,
+    "uploads/<uuid:uid>/": uploads.OneUpload,
+    "uploads/<uuid:uid>/columns/": uploads.Columns,
+    "uploads/<uuid:uid>/reading/": uploads.Reading,
+    "uploads/<uuid:uid>/suggestions/": uploads.Suggestions,
+    "uploads/<uuid:uid>/freeze/": uploads.Freeze,
+    "uploads/<uuid:uid>/discard/": uploads.Discard,
+    "versions/<uuid:uid>/overlap/": uploads.Overlap,
+    "contracts/<uuid:uid>/version/": uploads.Use,
     "audit/": audit.Events,
     "audit/head/": audit.Heads,
     "audit/verify/": audit.Verify,
