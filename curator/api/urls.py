@@ -49,6 +49,11 @@ V1: dict[str, type] = {
     "account/": people.Account,
     "notices/": people.Notices,
     "notices/seen/": people.NoticesSeen,
+    "audit/verifications/<uuid:uid>/": audit.Verification,
+    "audit/receipts/": audit.Receipts,
+    "audit/export/": audit.Export,
+    "audit/verifier/": audit.Verifier,
+    "audit/balance/": audit.Balance,
     "tokens/": tokens.Tokens,
     "tokens/<int:token_id>/revoke/": tokens.Revoke,
 }

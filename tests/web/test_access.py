@@ -39,6 +39,9 @@ ALLOWED: dict[str, set[str]] = {
     "key-revoke": set(),
     "laboratory": {"carol", "dora"}, "experiment": set(), "experiment-status": set(), "experiment-json": set(),
     "audit": {"carol", "dora", "eve"}, "audit-verify": {"carol", "dora", "eve"}, "audit-event": {"carol", "dora"},
+    "audit-receipts": {"carol", "dora", "eve"}, "audit-receipts-file": {"carol", "dora", "eve"},
+    "audit-export": {"carol", "dora", "eve"}, "audit-verifier": {"carol", "dora", "eve"}, "audit-balance": {"carol", "dora"},
+    "verification": set(), "verification-status": set(),
 }  # fmt: skip
 
 
