@@ -70,3 +70,60 @@ class BalanceShape(Shape):
     def get_next(self, balance: Balance) -> str | None:
         """The mark of the next page."""
         return balance.more or None
+
+
+class WaitingShape(Shape):
+    """The queue."""
+
+    count = serializers.IntegerField()
+    oldest = serializers.IntegerField(allow_null=True, help_text="seconds that the oldest question has waited")
+
+
+class WorkerShape(Shape):
+    """The worker's sign of life, as this web server sees it."""
+
+    state = serializers.CharField(help_text="working, silent, or not seen (it may run on another machine)")
+    silence = serializers.IntegerField(allow_null=True, help_text="seconds")
+
+
+class BurnedShape(Shape):
+    """The account of answers after so many charges."""
+
+    charges = serializers.IntegerField()
+    at = serializers.DateTimeField()
+    spent = RhoField()
+    left = RhoField()
+
+
+class ScarcityShape(Shape):
+    """Decisions so far."""
+
+    decided = serializers.IntegerField()
+    free = serializers.IntegerField()
+    paid = serializers.IntegerField()
+    in_part = serializers.IntegerField(source="partial")
+    declined = serializers.IntegerField()
+    scarce = serializers.IntegerField()
+
+
+class GaugeShape(Shape):
+    """The two accounts."""
+
+    rho_total = RhoField()
+    rho_ans = RhoField()
+    rho_est = RhoField()
+    spent = RhoField()
+    left = RhoField()
+    est_spent = RhoField()
+    allotted = RhoField()
+    not_allotted = RhoField()
+
+
+class ControlShape(Shape):
+    """A control room; at most 200 points of the burn-down, however long the history is."""
+
+    gauge = GaugeShape()
+    waiting = WaitingShape(source="room.waiting")
+    worker = WorkerShape(source="room.worker")
+    burned = BurnedShape(source="room.burned", many=True)
+    scarcity = ScarcityShape(source="room.scarcity")

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from curator.api import audit, budgets, contracts, datasets, known, members, people, queries, steering, tokens
+from curator.api import audit, budgets, contracts, control, datasets, known, members, people, queries, steering, tokens
 from curator.api.base import Nothing
 
 app_name = "api"
@@ -19,6 +19,7 @@ V1: dict[str, type] = {
     "contracts/<uuid:uid>/saved/": known.Saved,
     "contracts/<uuid:uid>/releases/": contracts.Releases,
     "contracts/<uuid:uid>/comparison/": contracts.Comparison,
+    "contracts/<uuid:uid>/control/": control.Control,
     "contracts/<uuid:uid>/state/": steering.State,
     "contracts/<uuid:uid>/end-date/": steering.EndDate,
     "contracts/<uuid:uid>/raise/": steering.Raise,

@@ -19,8 +19,8 @@ from curator.web.views import (
     released,
     saved,
     uploads,
-    versions,
     verifications,
+    versions,
     workspace,
 )
 from curator.web.views import ask as asking

@@ -59,8 +59,8 @@ class Things:
     def of(self, kind: str) -> UUID:
         """What an address of this kind is about; there are no experiments here."""
         return {
-            "datasets": self.dataset, "queries": self.query, "contracts": self.contract, "experiments": NOTHING,
-            "uploads": self.upload, "versions": self.version,
+            "datasets": self.dataset, "queries": self.query, "contracts": self.contract, "audit": self.contract,
+            "experiments": NOTHING, "uploads": self.upload, "versions": self.version,
         }[kind]  # fmt: skip
 
     def address(self, pattern: URLPattern) -> str:

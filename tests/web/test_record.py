@@ -137,7 +137,7 @@ def test_an_event_says_on_whose_approval_and_what_the_balance_was(scene: Scene) 
     given = AuditEvent.objects.filter(kind="allotment.set").latest("seq")
     page = text(dora.get(f"/audit/{given.chain}/{given.seq}/"))
     assert "Why a little" in page
-    assert "Approved by carol, an approved request (#" in page
+    assert "Approved by carol, an approved request ( #" in page
 
 
 def test_a_balance_is_explained_event_by_event(scene: Scene) -> None:
