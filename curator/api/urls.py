@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from curator.api import audit, budgets, contracts, datasets, known, members, people, queries, steering, tokens, uploads
+from curator.api import audit, budgets, contracts, control, datasets, known, members, people, queries, steering, tokens, uploads
 from curator.api.base import Nothing
 
 app_name = "api"
@@ -19,6 +19,7 @@ V1: dict[str, type] = {
     "contracts/<uuid:uid>/saved/": known.Saved,
     "contracts/<uuid:uid>/releases/": contracts.Releases,
     "contracts/<uuid:uid>/comparison/": contracts.Comparison,
+    "contracts/<uuid:uid>/control/": control.Control,
     "contracts/<uuid:uid>/state/": steering.State,
     "contracts/<uuid:uid>/end-date/": steering.EndDate,
     "contracts/<uuid:uid>/raise/": steering.Raise,
@@ -57,6 +58,11 @@ V1: dict[str, type] = {
     "account/": people.Account,
     "notices/": people.Notices,
     "notices/seen/": people.NoticesSeen,
+    "audit/verifications/<uuid:uid>/": audit.Verification,
+    "audit/receipts/": audit.Receipts,
+    "audit/export/": audit.Export,
+    "audit/verifier/": audit.Verifier,
+    "audit/balance/": audit.Balance,
     "tokens/": tokens.Tokens,
     "tokens/<int:token_id>/revoke/": tokens.Revoke,
 }

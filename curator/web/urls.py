@@ -19,6 +19,7 @@ from curator.web.views import (
     released,
     saved,
     uploads,
+    verifications,
     versions,
     workspace,
 )
@@ -68,6 +69,13 @@ urlpatterns = [
     route("versions/<uuid:uid>/use/", versions.use, "version-use"),
     route("versions/<uuid:uid>/overlap/", versions.overlap, "version-overlap"),
     route("audit/", audit.log, "audit"),
-    route("audit/verify/", audit.verify, "audit-verify"),
+    route("audit/verify/", verifications.verify, "audit-verify"),
+    route("audit/verifications/<uuid:uid>/", verifications.verification, "verification"),
+    route("audit/verifications/<uuid:uid>/status/", verifications.status, "verification-status"),
+    route("audit/receipts/", audit.receipts_page, "audit-receipts"),
+    route("audit/receipts.jsonl", audit.receipts_file, "audit-receipts-file"),
+    route("audit/record.ndjson", audit.export, "audit-export"),
+    route("audit/verify_record.py", audit.verifier, "audit-verifier"),
+    route("audit/balance/<uuid:uid>/", audit.balance, "audit-balance"),
     route("audit/<str:chain>/<int:seq>/", audit.event, "audit-event"),
 ]
