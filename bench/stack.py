@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ def product(*, log: Path) -> Iterator[None]:
         "RDP_RECEIPTS": str(folder / "receipts"),
         "DJANGO_SETTINGS_MODULE": "rdp_site.settings",
         "LOG_LEVEL": "WARNING",
+        "RDP_BIND": f"127.0.0.1:{_free_port()}",
     }
     os.environ.pop("DATABASE_URL", None)
     try:
@@ -25,6 +27,12 @@ def product(*, log: Path) -> Iterator[None]:
             yield
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
 
 
 @contextmanager
@@ -42,7 +50,7 @@ def _services(log: Path) -> Iterator[None]:
         from rdp_site import supervisor
 
         call_command("setup_database", verbosity=0)
-        names = ("worker", "beat")
+        names = ("web", "worker", "beat")
         run_services.prepare(names)
         with supervisor.running(run_services.services(names), log=log):
             yield
