@@ -59,7 +59,7 @@ def test_what_a_test_measures_arrives_in_the_table(tmp_path: Path) -> None:
     assert trust.read(figures) == []
     words = [sys.executable, "-m", "pytest", "-q", "-m", "trust", "tests/mechanism/test_noise.py", "-k", "floats_alone"]
     subprocess.run(words, cwd=ROOT, env=_environment(figures), check=True, capture_output=True)
-    assert "overspent, caught (n = 300)" in rows(trust.table(trust.read(figures)))[7][3]
+    assert "overspend, caught (n = 300)" in rows(trust.table(trust.read(figures)))[7][3]
 
 
 def _environment(figures: Path) -> dict[str, str]:

@@ -19,7 +19,7 @@ from tests.cast import ROWS, Cast, cast, make_contract, person, units
 from tests.fixtures.figures import Figure
 from tests.worker.scene import answer, ask, at_once, check_books, places
 
-ANALYSTS, ROUNDS = 20, 10
+ANALYSTS, ROUNDS = 20, 5
 FARTHEST = Within(10**9, Decimal("0.95"))
 
 
@@ -60,14 +60,14 @@ def _ask_on(analyst: User, contract: Contract, where: dict[str, object]) -> Quer
 
 @pytest.mark.trust
 def test_dust_is_paid_for_grain_by_grain_and_stops_when_the_budget_does(people: Cast, figure: Figure) -> None:
-    contract = make_contract(people, rows=ROWS, rho_total="0.0000000003")
-    asked = [ask(people.alice, contract, where, within=10**9) for where in islice(places(), 500)]
+    contract = make_contract(people, rows=ROWS, rho_total="0.0000000001")
+    asked = [ask(people.alice, contract, where, within=10**9) for where in islice(places(), 150)]
     while claiming.is_waiting(contract.pk):
         execution.run(contract.pk)
-    assert Query.objects.filter(pk__in=[query.pk for query in asked], state="answered").count() == 300
+    assert Query.objects.filter(pk__in=[query.pk for query in asked], state="answered").count() == 100
     assert set(LedgerEntry.objects.values_list("load", flat=True)) == {1}
     check_books(contract)
-    figure(row=9, n=500, seen="questions within 10^9 people: 300 answered at one unit each, then declined; free 0")
+    figure(row=9, n=150, seen="questions within 10^9 people: 100 answered at one unit each, then declined; free 0")
 
 
 def decided_dust(grains: int) -> Fraction:

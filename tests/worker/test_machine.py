@@ -197,7 +197,7 @@ def run(machine: type[Machine], *, examples: int, steps: int) -> None:
         max_examples=examples, stateful_step_count=steps, deadline=None, database=None,
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
-    run_state_machine_as_test(machine, settings=chosen)  # type: ignore[no-untyped-call]  # Hypothesis gives it no types
+    run_state_machine_as_test(machine, settings=chosen)
 
 
 @pytest.mark.trust
