@@ -46,8 +46,8 @@ imports: $(TESTING)
 bench: $(TESTING)  ## measurements, written to bench/results.json
 	$(RUN) -m bench $(ARGS)
 
-soak: $(TESTING)  ## the tests that take minutes, 20 minutes at most
-	$(RUN) -m pytest -m slow --session-timeout=1200 $(ARGS)
+soak: $(TESTING)  ## every promise measured, twenty minutes of everything being killed, README's table written anew
+	$(RUN) -m bench.trust $(ARGS)
 
 format: $(TESTING)  ## put the code into the one form
 	$(RUN) -m ruff check --fix .

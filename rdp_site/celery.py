@@ -9,7 +9,7 @@ from rdp_site import heartbeat
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "rdp_site.settings")
 
-app = Celery("rdp_site")
+app = Celery("rdp_site", amqp="rdp_site.broker:Amqp")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 

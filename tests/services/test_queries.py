@@ -13,10 +13,11 @@ from kombu.exceptions import OperationalError as BrokerAway
 from accounts.models import User
 from curator import queue
 from curator.mechanism.errors import BadInput, Conflict, Refused, TooLarge, TooMany
-from curator.models import AuditEvent, Contract, Descriptor, Query, QueryBin
+from curator.models import AuditEvent, Contract, Descriptor, LedgerEntry, Query, QueryBin
 from curator.services import contracts, execution, queries
 from tests.cast import Cast, make_contract, make_version
-from tests.worker.scene import MEN, WOMEN, ask, at_once, body, elsewhere, places, state
+from tests.fixtures.figures import Figure
+from tests.worker.scene import MEN, WOMEN, answer, ask, at_once, body, elsewhere, places, state
 
 pytestmark = pytest.mark.django_db
 
@@ -34,12 +35,18 @@ def submit(analyst: User, contract: Contract, asked: Any, key: str) -> int:
     return queries.submit(analyst=analyst, contract=contract, body=asked, key=key)[0].pk
 
 
-def test_one_key_a_hundred_times_makes_one_question(people: Cast, contract: Contract, bells: list[int]) -> None:
+@pytest.mark.trust
+def test_one_key_a_hundred_times_makes_one_question(people: Cast, contract: Contract, bells: list[int], figure: Figure) -> None:
     fifty = [partial(submit, people.alice, contract, body(WOMEN), "the-form")] * 50  # a server has 100 connections by default
     assert len({*at_once(fifty), *at_once(fifty)}) == 1
     assert Query.objects.count() == QueryBin.objects.count() == 1
     assert AuditEvent.objects.filter(kind="query.submitted").count() == 1
     assert bells == [contract.pk]
+    execution.run(contract.pk)
+    charges = LedgerEntry.objects.count()
+    values = {answer(Query.objects.get(pk=number)).value for number in at_once(fifty)}
+    assert (len(values), charges) == (1, 1)
+    figure(row=3, n=150, seen="one key 150 times, 50 at once: distinct values 1, charges 1")
 
 
 def test_a_key_with_another_body_is_refused_and_the_first_stands(people: Cast, contract: Contract) -> None:
@@ -50,11 +57,16 @@ def test_a_key_with_another_body_is_refused_and_the_first_stands(people: Cast, c
     assert ask(people.alice, contract, WOMEN, key="k") == first
 
 
-def test_two_bodies_racing_under_one_key_make_one_question(people: Cast, contract: Contract, bells: list[int]) -> None:
+@pytest.mark.trust
+def test_two_bodies_racing_under_one_key_make_one_question(
+    people: Cast, contract: Contract, bells: list[int], figure: Figure
+) -> None:
+    """Two tabs with one form, filled in differently."""
     works = [partial(submit, people.alice, contract, body(where), "k") for where in (WOMEN, MEN)]
     came = at_once(works * 8)
     assert came.count("key_reused") == 8
     assert Query.objects.count() == 1
+    figure(row=3, n=16, seen="two bodies under one key, 8 times each at once: questions 1, refused as reused 8")
 
 
 def test_keys_are_each_analysts_own(people: Cast, contract: Contract) -> None:

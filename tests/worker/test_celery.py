@@ -5,7 +5,9 @@ import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
+from typing import Any
 
+import psycopg
 import pytest
 from django.conf import settings
 
@@ -14,6 +16,7 @@ from curator.mechanism import rho
 from curator.models import Contract, LedgerEntry, Query, Release
 from rdp_site.celery import app
 from tests.cast import ROWS, Cast, cast, make_contract
+from tests.fixtures.figures import Figure
 from tests.fixtures.worker import Worker
 from tests.worker.scene import MEN, WOMEN, answer, ask, check_books, is_final, places, state, until
 
@@ -61,6 +64,28 @@ def test_doubled_bells_make_one_answer(people: Cast, contract: Contract, start_w
     until(lambda: is_final(*asked), what=lambda: worker.log)
     assert Release.objects.count() == LedgerEntry.objects.count() == 5
     check_books(contract)
+
+
+@pytest.mark.trust
+def test_a_broker_emptied_while_it_is_busy_delays_and_doubles_nothing(
+    people: Cast, contract: Contract, start_worker: Start, application_connection: psycopg.Connection[Any], figure: Figure
+) -> None:
+    """Every message is thrown away again and again while questions arrive, others come five times; then one sweep."""
+    worker = start_worker(concurrency=2)
+    asked = []
+    for number, where in zip(range(60), places(), strict=False):
+        asked.append(ask(people.alice, contract, where, rho="0.001"))
+        if number % 3 == 0:
+            application_connection.execute("SELECT pgmq.purge_queue(queue_name) FROM pgmq.meta")
+        if number % 10 == 0:
+            for _ in range(5):
+                tasks.run_controller.delay(contract.pk)
+    application_connection.execute("SELECT pgmq.purge_queue(queue_name) FROM pgmq.meta")
+    app.send_task(queue.SWEEP)
+    until(lambda: is_final(*asked), what=lambda: worker.log)
+    assert Release.objects.count() == LedgerEntry.objects.count() == 60
+    check_books(contract)
+    figure(row=17, n=60, seen="broker emptied 21 times in mid-load, 30 doubled messages: stuck 0, doubled 0")
 
 
 def test_several_contracts_side_by_side(people: Cast, contract: Contract, start_worker: Start) -> None:

@@ -15,13 +15,15 @@ from curator import queue
 from curator.models import Answer, Contract, Decision, Diagnostic, LedgerEntry, Query, Release
 from curator.services import claiming, execution
 from tests.cast import ROWS, Cast, cast, make_contract, units
+from tests.fixtures.figures import Figure
 from tests.worker import forked
 from tests.worker.scene import WOMEN, ask, at_once, check_books, is_final, places, state
 
 pytestmark = pytest.mark.django_db
 
 FAILPOINTS = (
-    "after_claim", "after_look", "after_read", "after_decide", "after_draw", "before_commit", "after_commit", "before_ack",
+    "after_claim", "after_look", "after_read", "after_decide", "after_draw", "before_commit", "after_commit", "after_receipt",
+    "before_ack",
 )  # fmt: skip
 DIAGNOSTIC_FAILPOINTS = ("diagnostic_drawn", "diagnostic_committed")
 FEW, MANY = 3, 50
@@ -62,18 +64,22 @@ def kill_and_redeliver(contract: Contract, place: str, asked: list[Query]) -> No
     assert seen() == after_pair
 
 
-def kills(contract: Contract, place: str, times: int, next_questions: Callable[[], list[Query]]) -> None:
+def kills(contract: Contract, place: str, times: int, next_questions: Callable[[], list[Query]]) -> str:
     for _ in range(times):
         asked = next_questions()
         kill_and_redeliver(contract, place, asked)
         assert not any(state(query) == "failed" for query in asked)
     decided = Decision.objects.filter(query__contract=contract).count()
     charged = LedgerEntry.objects.filter(contract=contract, account="ans").count()
-    print(f"{place}: {times} kills, {decided} questions decided, {charged} charged, each once")
     assert decided == Query.objects.filter(contract=contract).count()
+    where = place.replace("_", " ")
+    return (
+        f"killed {where}: values per question 1, charged without release 0, released without charge 0 ({decided} decided, "
+        f"{charged} charged)"
+    )
 
 
-def answers_are_safe(people: Cast, place: str, times: int) -> None:
+def answers_are_safe(people: Cast, place: str, times: int) -> str:
     """Three questions a time: one that must be measured, its repeat, and one that history covers."""
     contract = make_contract(people, rows=ROWS, rho_total="100")
     amounts = count(1)
@@ -82,15 +88,16 @@ def answers_are_safe(people: Cast, place: str, times: int) -> None:
         amount = f"0.0{next(amounts):05d}"
         return [ask(people.alice, contract, WOMEN, rho=amount), ask(people.bob, contract, WOMEN, rho=amount)]
 
-    kills(contract, place, times, questions)
+    return kills(contract, place, times, questions)
 
 
-def diagnostics_are_safe(people: Cast, place: str, times: int) -> None:
+def diagnostics_are_safe(people: Cast, place: str, times: int) -> str:
     """A small cap makes every question scarce, so that each new region wants a diagnostic."""
     contract = make_contract(people, rows=ROWS, xi="0.5", query_cap=units("0.001"), rho_d=units("0.0001"))
     where = places()
-    kills(contract, place, times, lambda: [ask(people.alice, contract, next(where), within=1)])
+    seen = kills(contract, place, times, lambda: [ask(people.alice, contract, next(where), within=1)])
     assert Diagnostic.objects.count() == times + 1
+    return seen
 
 
 @pytest.mark.parametrize("place", FAILPOINTS)
@@ -104,17 +111,31 @@ def test_a_kill_around_a_diagnostic_never_draws_it_twice(people: Cast, place: st
 
 
 @pytest.mark.slow
+@pytest.mark.trust
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("place", FAILPOINTS)
-def test_fifty_kills_change_no_answer(people: Cast, place: str) -> None:
-    answers_are_safe(people, place, MANY)
+def test_fifty_kills_change_no_answer(people: Cast, place: str, figure: Figure) -> None:
+    figure(row=2, n=MANY, seen=answers_are_safe(people, place, MANY))
 
 
 @pytest.mark.slow
+@pytest.mark.trust
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("place", DIAGNOSTIC_FAILPOINTS)
-def test_fifty_kills_never_draw_a_diagnostic_twice(people: Cast, place: str) -> None:
-    diagnostics_are_safe(people, place, MANY)
+def test_fifty_kills_never_draw_a_diagnostic_twice(people: Cast, place: str, figure: Figure) -> None:
+    figure(row=2, n=MANY, seen=diagnostics_are_safe(people, place, MANY))
+
+
+@pytest.mark.trust
+def test_a_mutant_that_commits_its_charge_before_its_ledger_is_caught(people: Cast, figure: Figure) -> None:
+    """Two transactions instead of one: a kill between them leaves a charge and a release that nothing tells of."""
+    contract = make_contract(people, rows=ROWS)
+    ask(people.alice, contract, WOMEN, rho="0.01")
+    child = forked.start(connection.settings_dict["NAME"], contract.pk, die_at="before_commit", in_two=True)
+    assert forked.wait(child) == [forked.KILLED]
+    with pytest.raises(AssertionError):
+        check_books(contract)
+    figure(row=2, n=1, mutant="charge and ledger in two transactions: parted by a kill between them, caught")
 
 
 def test_a_kill_between_draw_and_commit_shows_nothing_and_costs_nothing(people: Cast) -> None:

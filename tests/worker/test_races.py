@@ -28,6 +28,7 @@ from curator.services import (
 from curator.services.drawing import Settled
 from curator.services.standing import Standing
 from tests.cast import ROWS, Cast, cast, make_contract, person, units
+from tests.fixtures.figures import Figure
 from tests.worker.scene import MEN, WOMEN, ask, at_once, body, check_books, elsewhere, once, places, state
 
 pytestmark = pytest.mark.django_db
@@ -84,27 +85,29 @@ def spend(people: Cast, contract: Contract) -> None:
         execution.run(contract.pk)
 
 
-def check_exactly_spent(contract: Contract) -> None:
+def check_exactly_spent(contract: Contract) -> str:
     contract.refresh_from_db()
     granted = Query.objects.filter(contract=contract, state="answered").count()
     declined = Query.objects.filter(contract=contract, state="declined").count()
-    print(f"granted {granted} of {granted + declined}, spent {contract.spent_bound / 10**12:.2f}")
     assert (granted, declined) == (100, CLIENTS * CHARGES - 100)
     assert contract.spent_bound == units("1")
     check_books(contract)
+    return f"{granted} of {granted + declined} granted, spent exactly {contract.spent_bound / 10**12:.2f}"
 
 
-def test_640_charges_of_one_percent_by_16_clients_grant_exactly_100(people: Cast) -> None:
+@pytest.mark.trust
+def test_640_charges_of_one_percent_by_16_clients_grant_exactly_100(people: Cast, figure: Figure) -> None:
     contract = make_contract(people, rows=ROWS)
     spend(people, contract)
-    check_exactly_spent(contract)
+    figure(row=1, n=640, seen=f"16 clients at once: {check_exactly_spent(contract)}")
 
 
+@pytest.mark.trust
 @pytest.mark.usefixtures("no_claim_lock")
-def test_the_budget_holds_by_the_row_lock_alone(people: Cast) -> None:
+def test_the_budget_holds_by_the_row_lock_alone(people: Cast, figure: Figure) -> None:
     contract = make_contract(people, rows=ROWS)
     spend(people, contract)
-    check_exactly_spent(contract)
+    figure(row=1, n=640, seen=f"by the row lock alone: {check_exactly_spent(contract)}")
 
 
 def settle_own(contract: Contract, analyst: User) -> None:
@@ -122,14 +125,16 @@ def settle_side_by_side(people: Cast, contract: Contract) -> None:
     at_once([partial(settle_own, contract, each) for each in askers])
 
 
-def test_16_settlements_side_by_side_grant_exactly_100(people: Cast) -> None:
+@pytest.mark.trust
+def test_16_settlements_side_by_side_grant_exactly_100(people: Cast, figure: Figure) -> None:
     contract = make_contract(people, rows=ROWS)
     settle_side_by_side(people, contract)
-    check_exactly_spent(contract)
+    figure(row=1, n=640, seen=f"16 settlements side by side: {check_exactly_spent(contract)}")
 
 
+@pytest.mark.trust
 def test_a_mutant_that_reads_adds_and_saves_is_caught(
-    people: Cast, monkeypatch: pytest.MonkeyPatch, owner_connection: psycopg.Connection[Any]
+    people: Cast, monkeypatch: pytest.MonkeyPatch, owner_connection: psycopg.Connection[Any], figure: Figure
 ) -> None:
     """Without the lock and the conditional writes the CHECK on the total holds, and yet far more than the budget is charged."""
 
@@ -145,11 +150,11 @@ def test_a_mutant_that_reads_adds_and_saves_is_caught(
     settle_side_by_side(people, contract)
     charged = sum(LedgerEntry.objects.values_list("load", flat=True)) / contract.rho_ans
     contract.refresh_from_db()
-    print(f"mutant: {charged:.1f} times the budget charged, total shown {contract.spent_bound / 10**12:.2f}")
     assert contract.spent_bound <= contract.rho_ans
     assert charged > 1
     with pytest.raises(AssertionError):
         check_exactly_spent(contract)
+    figure(row=1, n=640, mutant=f"reads, adds, saves without the lock: {charged:.1f} times the budget charged, caught")
 
 
 def test_a_writer_past_the_lock_is_noticed_and_nothing_is_committed(people: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,8 +171,11 @@ def _spend_behind(contract: Contract) -> None:
     Contract.objects.filter(pk=contract.pk).update(spent_bound=1)
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize("locked", [True, False], ids=["claim lock", "row lock alone"])
-def test_five_doubled_messages_make_one_release(people: Cast, request: pytest.FixtureRequest, locked: bool) -> None:
+def test_five_doubled_messages_make_one_release(
+    people: Cast, request: pytest.FixtureRequest, locked: bool, figure: Figure
+) -> None:
     if not locked:
         request.getfixturevalue("no_claim_lock")
     contract = make_contract(people, rows=ROWS)
@@ -177,6 +185,8 @@ def test_five_doubled_messages_make_one_release(people: Cast, request: pytest.Fi
     assert [state(query) for query in asked] == ["answered"] * 10
     assert Release.objects.count() == LedgerEntry.objects.count() == Decision.objects.count() == 10
     check_books(contract)
+    how = "claim lock" if locked else "row lock alone"
+    figure(row=3, n=10, seen=f"five messages at once ({how}): releases and charges 10 for 10 questions")
 
 
 @pytest.mark.parametrize("place", ["after_claim", "after_read", "after_commit"])
