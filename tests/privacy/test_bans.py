@@ -28,8 +28,9 @@ SOURCES = (
 def findings(source: str, place: str) -> str:
     """What the project's own linter says of a source at a place of the project."""
     ruff = Path(sys.executable).parent / "ruff"
-    words = [ruff, "check", "--quiet", "--output-format", "concise", "--stdin-filename", ROOT / place, "-"]
-    return subprocess.run(words, cwd=ROOT, input=source, capture_output=True, text=True, check=False).stdout
+    words = [str(ruff), "check", "--quiet", "--output-format", "concise", "--stdin-filename", str(ROOT / place), "-"]
+    done = subprocess.run(words, cwd=ROOT, input=source, capture_output=True, text=True, check=False)
+    return done.stdout
 
 
 @pytest.mark.trust
