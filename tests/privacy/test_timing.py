@@ -16,7 +16,6 @@ from django.conf import settings
 from scipy.stats import rankdata, wilcoxon
 
 from curator import queue
-from curator.engine import counts
 from curator.engine.opened import Opened
 from curator.mechanism.region import Region
 from curator.models import Contract, Query
@@ -25,9 +24,10 @@ from tests.cast import ROWS, Cast, cast, make_contract, make_version
 from tests.fixtures.figures import Figure
 from tests.worker.scene import ask, places
 
-TICK = 40  # milliseconds: shorter than in production, so that thousands of runs take minutes
-LEAK = 0.002  # seconds by which somebody's presence slows the planted engine
-LAST = ROWS[-1]
+TICK = 25  # milliseconds: shorter than in production, so that thousands of runs take minutes
+PAIRS = 2_000
+CELLS = list(places())
+LEAK = 0.005  # seconds by which somebody's presence slows the planted engine
 
 
 def auc(one: Sequence[float], other: Sequence[float]) -> tuple[float, float, float]:
@@ -69,9 +69,10 @@ def plant(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Opened, "count", slow)
 
 
-def one_run(people: Cast, contract: Contract, where: dict[str, object]) -> float:
-    """Milliseconds from the bell to the answer, as a clock that is looked at after each beat would show them."""
-    query = ask(people.alice, contract, where, rho="0.0001")
+def one_run(people: Cast, contract: Contract, number: int) -> float:
+    """Milliseconds from the bell to the answer; asked just after a beat, where who asks knows best what to expect."""
+    query = ask(people.alice, contract, CELLS[number % len(CELLS)], rho=f"{0.0001 * (1 + number // len(CELLS)):.4f}")
+    time.sleep(TICK / 1000 - time.time() % (TICK / 1000))
     begun = time.perf_counter()
     execution.run(contract.pk)
     taken = time.perf_counter() - begun
@@ -81,8 +82,56 @@ def one_run(people: Cast, contract: Contract, where: dict[str, object]) -> float
 
 def interleaved(people: Cast, contracts: Sequence[Contract], runs: int) -> tuple[list[float], list[float]]:
     """Times of both, each question asked of both one after the other, in an order that is drawn."""
-    generator, times = random.Random(5), ([], [])
-    for where, _ in zip(places(), range(runs), strict=False):
+    generator = random.Random(5)
+    times: tuple[list[float], list[float]] = ([], [])
+    for number in range(runs):
         for place in generator.sample((0, 1), 2):
-            times[place].append(one_run(people, contracts[place], where))
+            times[place].append(one_run(people, contracts[place], number))
     return times
+
+
+def words(times: tuple[list[float], list[float]]) -> str:
+    area, low, high = auc(times[1], times[0])
+    return f"AUC {area:.3f} ({low:.3f} to {high:.3f}), paired p = {paired(*times):.2g}"
+
+
+def test_the_statistics_see_what_is_there_and_nothing_else() -> None:
+    generator = np.random.default_rng(1)
+    noise = [list(generator.normal(10, 1, 2_000)) for _ in range(3)]
+    _, low, high = auc(noise[0], noise[1])
+    assert low < 0.5 < high and paired(noise[0], noise[1]) > 0.001
+    later = [value + 0.3 for value in noise[2]]
+    assert auc(noise[0], later)[1] > 0.5 and paired(noise[0], later) < 1e-9
+
+
+@pytest.mark.slow
+@pytest.mark.trust
+@pytest.mark.timeout(900)
+def test_the_moment_of_an_answer_tells_nothing_with_the_tick(
+    pair: tuple[Cast, Contract, Contract], monkeypatch: pytest.MonkeyPatch, figure: Figure
+) -> None:
+    people, *contracts = pair
+    plant(monkeypatch)
+    monkeypatch.setattr(settings, "TICK_MS", TICK)
+    interleaved(people, contracts, 5)  # what is read once is read by now
+    times = interleaved(people, contracts, PAIRS)
+    _, low, high = auc(times[1], times[0])
+    assert low < 0.5 < high, words(times)
+    assert paired(*times) > 0.001
+    figure(row=18, n=PAIRS, seen=f"engine that dawdles {1000 * LEAK:.0f} ms for one person, tick {TICK} ms: {words(times)}")
+
+
+@pytest.mark.slow
+@pytest.mark.trust
+@pytest.mark.timeout(900)
+def test_without_the_tick_the_same_engine_is_found_out(
+    pair: tuple[Cast, Contract, Contract], monkeypatch: pytest.MonkeyPatch, figure: Figure
+) -> None:
+    people, *contracts = pair
+    interleaved(people, contracts, 5)
+    plain = interleaved(people, contracts, PAIRS // 4)
+    plant(monkeypatch)
+    times = interleaved(people, contracts, PAIRS // 4)
+    assert auc(times[1], times[0])[0] > 0.5 and paired(*times) < 1e-6, words(times)
+    figure(row=18, n=PAIRS // 4, seen=f"tick off, engine as it is: {words(plain)}")
+    figure(row=18, n=PAIRS // 4, mutant=f"tick off, engine that dawdles: {words(times)}, caught")
