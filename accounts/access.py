@@ -23,6 +23,7 @@ from curator.models import (
     SavedQuestion,
     TotalRaise,
     Upload,
+    Verification,
 )
 from curator.services import audit, denials
 
@@ -91,6 +92,11 @@ def saved_for(visitor: Visitor, uid: str | UUID) -> SavedQuestion:
     return _one(mine.filter(contract__in=contracts_of(visitor, Role.ANALYST), uid=_uid(uid)))
 
 
+def analyst_of(contract: Contract, username: str) -> User:
+    """Somebody who has, or had, a budget in `contract`, by user name."""
+    return _one(User.objects.filter(username=username, pk__in=contract.budgets.values("analyst")))
+
+
 def request_for(visitor: Visitor, uid: str | UUID, *, role: str | None = None) -> BudgetRequest:
     """A budget request: one's own, or any under a contract one curates; with role "curator" only the latter."""
     allowed = Q(contract__in=contracts_of(visitor, Role.CURATOR))
@@ -121,6 +127,14 @@ def experiment_for(visitor: Visitor, uid: str | UUID) -> Experiment:
     """One's own experiment with a contract that one still curates or audits."""
     mine = Experiment.objects.select_related("contract__version", "contract__dataset").filter(owner_id=visitor.pk)
     return _one(mine.filter(contract__in=contracts_of(visitor, *READERS), uid=_uid(uid)))
+
+
+def verification_for(visitor: Visitor, uid: str | UUID) -> Verification:
+    """One's own verification of chains that one may still read."""
+    row = _one(Verification.objects.filter(owner_id=visitor.pk, uid=_uid(uid)))
+    if not set(row.chains) <= set(chains_of(visitor)):
+        raise not_yours()
+    return row
 
 
 def datasets_of(visitor: Visitor) -> QuerySet[Dataset]:

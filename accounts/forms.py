@@ -4,7 +4,6 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm
-from django.contrib.auth.password_validation import password_validators_help_texts
 
 from accounts.models import Role
 
@@ -42,7 +41,7 @@ class JoinForm(forms.Form):
     def __init__(self, *args: Any, invited: str = "", **kwargs: Any) -> None:
         """`invited`: the address that the invitation went to; nobody is asked for it again."""
         super().__init__(*args, **kwargs)
-        self.fields["password"].help_text = " ".join(password_validators_help_texts())
+        self.fields["password"].help_text = "At least 8 characters; no common word, not your name, not digits alone."
         if invited:
             del self.fields["email"]
 

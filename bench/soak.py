@@ -26,7 +26,7 @@ def main() -> int:
     with socket.socket() as probe:  # nothing of ours is imported before the environment says where things are
         probe.bind(("127.0.0.1", 0))
         bind = f"127.0.0.1:{probe.getsockname()[1]}"
-    with stack.product(log=HERE / "services.log", names=("web", "worker", "beat"), RDP_BIND=bind) as running:
+    with stack.product(log=HERE / "services.log", RDP_BIND=bind) as running:
         from bench import soaking  # models can be imported only now
 
         found = soaking.soak(running, bind, chosen.seconds)

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import socket
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,13 +14,13 @@ if TYPE_CHECKING:  # the settings are read when it is imported, and not before t
 
 
 @contextmanager
-def product(*, log: Path, names: Sequence[str] = ("worker", "beat"), **variables: str) -> Iterator["Supervisor"]:
+def product(*, log: Path, names: Sequence[str] = ("web", "worker", "beat"), **variables: str) -> Iterator["Supervisor"]:
     """Run a fresh product for the time of the block. Django is set up inside: import models only then."""
     folder = Path(tempfile.mkdtemp(prefix="rdp-bench-"))
     folder.chmod(0o711)  # run by root, the embedded server's account has to walk through
     os.environ |= {
         "RDP_VAR": str(folder / "var"), "RDP_RECEIPTS": str(folder / "receipts"), "DJANGO_SETTINGS_MODULE": "rdp_site.settings",
-        "LOG_LEVEL": "WARNING", **variables,
+        "LOG_LEVEL": "WARNING", "RDP_BIND": f"127.0.0.1:{_free_port()}", **variables,
     }  # fmt: skip
     os.environ.pop("DATABASE_URL", None)
     try:
@@ -27,6 +28,12 @@ def product(*, log: Path, names: Sequence[str] = ("worker", "beat"), **variables
             yield running
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
 
 
 @contextmanager

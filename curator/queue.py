@@ -17,6 +17,7 @@ logger = logging.getLogger(__name__)
 RUN_CONTROLLER = "curator.run_controller"
 FREEZE_UPLOAD = "curator.freeze_upload"
 REPLAY_EXPERIMENT = "curator.replay_experiment"
+VERIFY_RECORD = "curator.verify_record"
 SWEEP = "curator.sweep"
 
 
@@ -33,6 +34,11 @@ def ring_upload(upload_id: int) -> None:
 def ring_experiment(experiment_id: int) -> None:
     """Ask for this experiment to be replayed, once the current transaction has committed (at once outside one)."""
     transaction.on_commit(lambda: _send(REPLAY_EXPERIMENT, experiment_id), robust=True)
+
+
+def ring_verification(verification_id: int) -> None:
+    """Ask for this verification to be made, once the current transaction has committed (at once outside one)."""
+    transaction.on_commit(lambda: _send(VERIFY_RECORD, verification_id), robust=True)
 
 
 def _send(task: str, row_id: int) -> None:

@@ -9,9 +9,11 @@ from django.conf import settings
 from accounts import throttles
 from curator import queue
 from curator.experiments import running
-from curator.models import Experiment, Query, Upload
-from curator.services import denials, describing, execution, failpoints, ingestion, mailing
+from curator.models import Experiment, Query, Upload, Verification
+from curator.services import anchoring, denials, describing, execution, failpoints, ingestion, mailing
+from curator.services.verification import requested
 
+VERIFY_LIMIT = 6 * 3600  # seconds: a record of millions of events
 #: Seconds, far beyond a turn: what hangs is killed with its process, and its question's attempt has been counted.
 HARD_LIMIT = settings.TASK_SECONDS
 
@@ -36,11 +38,17 @@ def replay_experiment(experiment_id: int) -> None:
     running.run(experiment_id)
 
 
+@shared_task(name=queue.VERIFY_RECORD, acks_late=True, ignore_result=True, time_limit=VERIFY_LIMIT)
+def verify_record(verification_id: int) -> None:
+    """Verify some chains for somebody who looks at their progress."""
+    requested.run(verification_id)
+
+
 @shared_task(name=queue.SWEEP, ignore_result=True)
 def sweep() -> None:
     """Ring for everything that waits: whatever became of earlier bells, nothing waits for longer than until the next sweep.
 
-    What was denied in the minute before goes onto the record.
+    What was denied in the minute before goes onto the record; heads are noted outside the database when it is time.
     """
     waiting = Query.objects.filter(state=Query.State.WAITING).order_by("contract_id")
     for contract_id in waiting.values_list("contract_id", flat=True).distinct():
@@ -49,6 +57,11 @@ def sweep() -> None:
         queue.ring_upload(upload_id)
     for experiment_id in Experiment.objects.filter(state=Experiment.State.WAITING).order_by("id").values_list("id", flat=True):
         queue.ring_experiment(experiment_id)
+    for verification_id in (
+        Verification.objects.filter(state=Verification.State.WAITING).order_by("id").values_list("id", flat=True)
+    ):
+        queue.ring_verification(verification_id)
     denials.tell()
     mailing.start()
     throttles.forget_full()
+    anchoring.leave()

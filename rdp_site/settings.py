@@ -10,6 +10,7 @@ from typing import Any
 
 import environ
 from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
 
 from rdp_site.connections import broker_conninfo, embedded_databases, external_databases
 from rdp_site.environment import ROOT, VAR, default_receipts, is_embedded, read_secret
@@ -64,6 +65,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "rdp_site.bodies.BodyLimit",  # before the check that reads forms
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -166,6 +168,7 @@ CONTENT_SECURITY_POLICY = {
         "object-src": [NONE],
     }
 }
+FILE_UPLOAD_TEMP_DIR = UPLOADS_DIR if UPLOADS_DIR.is_dir() else None  # a curator's file never passes through a shared folder
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000
 
@@ -195,6 +198,15 @@ DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="curator@localhost")
 EMAIL_TIMEOUT = 10  # seconds for a mail server to answer; whatever it does, no answer to a question waits for it
 SITE_URL = env.str("RDP_SITE_URL", default=f"http://{BIND}").rstrip("/")  # in e-mails; never what a client wrote into Host
 MAIL_AFTER = env.float("RDP_MAIL_AFTER", default=60.0)  # seconds in which a notice may be seen on a page first
+
+# Heads of the chains noted outside, for a day on which the database is not believed
+
+ANCHORS = env.str("RDP_ANCHORS", default="")
+ANCHOR_MAIL = env.str("RDP_ANCHOR_MAIL", default="")
+ANCHOR_SECONDS = env.float("RDP_ANCHOR_SECONDS", default=3600.0)
+ANCHOR_STATE = VAR / "anchors-left"
+if ANCHORS and VAR.resolve() in Path(ANCHORS).resolve().parents:
+    raise ImproperlyConfigured("RDP_ANCHORS: expected a file outside RDP_VAR, or it is rewritten together with the database.")
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [

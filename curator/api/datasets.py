@@ -1,5 +1,6 @@
 """Datasets over JSON and multipart: make one, send a file, see what became of it (curators)."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -15,8 +16,9 @@ from accounts.models import Role
 from curator.api.base import Api, body_of, caller, only, text_of
 from curator.api.fields import Fields, TextField
 from curator.mechanism.errors import BadInput
+from curator.models import Upload
 from curator.selectors.datasets import dataset_lines, dataset_page
-from curator.services import datasets
+from curator.services import datasets, uploads
 
 
 class DatasetLineShape(serializers.Serializer[Any]):
@@ -44,6 +46,7 @@ class UploadShape(serializers.Serializer[Any]):
     id = TextField(source="uid")
     filename = serializers.CharField()
     state = serializers.CharField()
+    code = serializers.CharField()
     detail = serializers.CharField()
 
 
@@ -59,17 +62,26 @@ class DatasetShape(serializers.Serializer[Any]):
 _NEW: Fields = {"name": serializers.CharField()}
 _NEW |= {name: serializers.CharField(required=False) for name in ("description", "source")}
 NEW = inline_serializer("DatasetBody", _NEW)
-FILE = inline_serializer(
-    "UploadBody",
-    {
-        "file": serializers.FileField(),
-        "schema": serializers.CharField(help_text="the public schema as JSON text"),
-        "privacy_unit": serializers.ChoiceField(["record", "person"]),
-        "person_column": serializers.CharField(required=False),
-        "k": serializers.CharField(required=False, help_text="most records one person may have"),
-        "table": serializers.CharField(required=False),
-    },
-)
+UNIT: Fields = {
+    "privacy_unit": serializers.ChoiceField(["record", "person"], help_text="no default"),
+    "person_column": serializers.CharField(required=False),
+    "k": serializers.CharField(required=False, help_text="most records one person may have"),
+}
+_FILE: Fields = {
+    "file": serializers.FileField(),
+    "schema": serializers.CharField(required=False, help_text="the public schema as JSON text, with which it is frozen at once"),
+    "privacy_unit": serializers.ChoiceField(["record", "person"], required=False, help_text="needed with a schema"),
+    "person_column": serializers.CharField(required=False),
+    "k": serializers.CharField(required=False),
+    "table": serializers.CharField(required=False),
+}
+FILE = inline_serializer("UploadBody", dict(_FILE))
+
+
+def unit_of(body: Mapping[str, Any]) -> datasets.PrivacyUnit:
+    """The privacy unit in a body; BadInput where it is not stated whole."""
+    column = text_of(body, "person_column", "")
+    return datasets.privacy_unit(text_of(body, "privacy_unit", ""), person_column=column, k=body.get("k"))
 
 
 class Datasets(Api):
@@ -103,21 +115,28 @@ class Uploads(Api):
     """`datasets/{id}/uploads/`"""
 
     parser_classes = [MultiPartParser]
+    takes_files = True
 
     @extend_schema(request={"multipart/form-data": FILE}, responses={202: UploadShape})
     def post(self, request: Request, uid: UUID) -> Response:
-        """Send a file with its schema and privacy unit; the worker freezes it as the next version."""
+        """Send a file: with its schema and privacy unit it is frozen as the next version, without them it is described first."""
         curator = caller(request)
         found = access.dataset_for(curator, uid)
-        body = only(body_of(request), "file", "schema", "privacy_unit", "person_column", "k", "table")
+        body = only(body_of(request), *_FILE)
         file = body.get("file")
         if not isinstance(file, UploadedFile):
             raise BadInput("missing_file", "file: expected a file (CSV, TSV or Parquet)", field="file")
-        unit = datasets.privacy_unit(
-            text_of(body, "privacy_unit", ""), person_column=text_of(body, "person_column", ""), k=body.get("k")
-        )
-        upload = datasets.register_upload(
-            curator=curator, dataset=found, file=file, filename=file.name or "", schema_text=text_of(body, "schema"),
-            unit=unit, table=text_of(body, "table", "people"),
-        )  # fmt: skip
+        sent = {"curator": curator, "dataset": found, "file": file, "filename": file.name or ""}
+        upload = _declared(body, sent) if "schema" in body else uploads.receive(**_undeclared(body, sent))
         return Response(UploadShape(upload).data, status=202)
+
+
+def _declared(body: Mapping[str, Any], sent: Any) -> Upload:
+    table = text_of(body, "table", "people")
+    return datasets.register_upload(**sent, schema_text=text_of(body, "schema"), unit=unit_of(body), table=table)
+
+
+def _undeclared(body: Mapping[str, Any], sent: Any) -> Any:
+    """Whom it protects is said when its columns are declared: said now it would be passed over."""
+    only(body, "file")
+    return sent

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from curator.api import audit, budgets, contracts, datasets, known, members, people, queries, steering, tokens
+from curator.api import audit, budgets, contracts, control, datasets, known, members, people, queries, steering, tokens, uploads
 from curator.api.base import Nothing
 
 app_name = "api"
@@ -19,6 +19,7 @@ V1: dict[str, type] = {
     "contracts/<uuid:uid>/saved/": known.Saved,
     "contracts/<uuid:uid>/releases/": contracts.Releases,
     "contracts/<uuid:uid>/comparison/": contracts.Comparison,
+    "contracts/<uuid:uid>/control/": control.Control,
     "contracts/<uuid:uid>/state/": steering.State,
     "contracts/<uuid:uid>/end-date/": steering.EndDate,
     "contracts/<uuid:uid>/raise/": steering.Raise,
@@ -40,6 +41,14 @@ V1: dict[str, type] = {
     "datasets/": datasets.Datasets,
     "datasets/<uuid:uid>/": datasets.Dataset,
     "datasets/<uuid:uid>/uploads/": datasets.Uploads,
+    "uploads/<uuid:uid>/": uploads.OneUpload,
+    "uploads/<uuid:uid>/columns/": uploads.Columns,
+    "uploads/<uuid:uid>/reading/": uploads.Reading,
+    "uploads/<uuid:uid>/suggestions/": uploads.Suggestions,
+    "uploads/<uuid:uid>/freeze/": uploads.Freeze,
+    "uploads/<uuid:uid>/discard/": uploads.Discard,
+    "versions/<uuid:uid>/overlap/": uploads.Overlap,
+    "contracts/<uuid:uid>/version/": uploads.Use,
     "audit/": audit.Events,
     "audit/head/": audit.Heads,
     "audit/verify/": audit.Verify,
@@ -49,6 +58,11 @@ V1: dict[str, type] = {
     "account/": people.Account,
     "notices/": people.Notices,
     "notices/seen/": people.NoticesSeen,
+    "audit/verifications/<uuid:uid>/": audit.Verification,
+    "audit/receipts/": audit.Receipts,
+    "audit/export/": audit.Export,
+    "audit/verifier/": audit.Verifier,
+    "audit/balance/": audit.Balance,
     "tokens/": tokens.Tokens,
     "tokens/<int:token_id>/revoke/": tokens.Revoke,
 }

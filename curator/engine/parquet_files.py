@@ -18,7 +18,9 @@ from curator.mechanism.values import echo, harmless
 
 MAGIC = b"PAR1"
 ROWS = 65_536  # read at once
+MAX_RECORD = 8 << 20  # bytes of one cell
 MAX_ROWS = 2_000_000_000
+MAX_CELLS = 1_000_000_000  # of the wanted columns: a constant column of any length packs into nothing
 MAX_UNPACKED = 64 << 30  # bytes that the wanted columns may claim to unpack to
 
 _DAMAGED = "The Parquet file is damaged, or no Parquet file."
@@ -31,7 +33,8 @@ class ParquetTable:
 
     def __init__(self, path: Path, wanted: Sequence[str] | None) -> None:
         try:
-            self._file = pq.ParquetFile(path)
+            # Texts stay the dictionaries that they are packed as: spread over the rows, one long text would fill any memory.
+            self._file = pq.ParquetFile(path, read_dictionary=_texts_in(pq.read_schema(path)))
             names = self._file.schema_arrow.names
         except (pa.ArrowException, OSError):
             names = None
@@ -54,8 +57,10 @@ class ParquetTable:
     def _check_size(self) -> None:
         footer = self._file.metadata
         unpacked = sum(footer.row_group(group).total_byte_size for group in range(footer.num_row_groups))
-        if footer.num_rows > MAX_ROWS or unpacked > MAX_UNPACKED:
-            raise TooLarge("file_too_large", f"At most {MAX_ROWS:,} rows and {MAX_UNPACKED:,} bytes unpacked can be read.")
+        cells = footer.num_rows * max(1, len(self._wanted))
+        if footer.num_rows > MAX_ROWS or unpacked > MAX_UNPACKED or cells > MAX_CELLS:
+            detail = f"At most {MAX_ROWS:,} rows, {MAX_CELLS:,} cells and {MAX_UNPACKED:,} bytes unpacked can be read."
+            raise TooLarge("file_too_large", detail)
 
     def batches(self) -> Iterator[Batch]:
         """All records, a batch of rows at a time; refuses not_a_table where a page cannot be read."""
@@ -68,6 +73,10 @@ class ParquetTable:
         else:
             return
         raise Refused("not_a_table", _DAMAGED)
+
+
+def _texts_in(schema: pa.Schema) -> list[str]:
+    return [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
 
 
 def _readable(kind: pa.DataType) -> bool:
@@ -99,4 +108,9 @@ def _text(array: pa.Array) -> pa.DictionaryArray:
         values = pc.if_else(pc.is_nan(values), None, values)
     if pa.types.is_date(values.type):
         values = values.cast(pa.date32())
-    return pa.DictionaryArray.from_arrays(encoded.indices, values.cast(pa.string()))
+    values = values.cast(pa.string())
+    if (pc.max(pc.binary_length(values)).as_py() or 0) > MAX_RECORD:
+        raise TooLarge(
+            "record_too_large", f"One cell is longer than {MAX_RECORD:,} bytes: more than can be read.", maximum=MAX_RECORD
+        )
+    return pa.DictionaryArray.from_arrays(encoded.indices, values)

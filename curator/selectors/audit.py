@@ -7,10 +7,12 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet, Sum
 
 from curator.mechanism import rho
-from curator.models import AuditEvent, AuditHead, Contract
+from curator.mechanism.receipts import Receipt
+from curator.models import Allotment, AuditEvent, AuditHead, Contract, Denial
+from curator.selectors import exports
 from curator.selectors.paging import Page, cut
 from curator.selectors.wording import target_words
 
@@ -26,6 +28,8 @@ AMOUNTS = frozenset(
 # members of an event that hold units of rho, where they are whole numbers
 TELLING = ("analyst", "username", "user", "role", "regime", "what", "reason", "note", "code")
 SHOWN_ROWS = 500
+CHARGING = ("query.decided", "diagnostic.released")
+DECIDING = ("budget.approved", "budget.rejected", "contract.raised", "contract.raise_rejected")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +73,21 @@ class Operand:
 
 
 @dataclass(frozen=True, slots=True)
+class Approval:
+    """Who let it happen: `words`, and the event that says so (None: this one)."""
+
+    who: str
+    words: str
+    seq: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class EventPage:
     """One event with its operands, its place in the chain and the bytes that were hashed."""
 
     line: EventLine
+    reason: str
+    approval: Approval | None
     operands: tuple[Operand, ...]
     body: str
     previous: str
@@ -98,6 +113,25 @@ def heads(chains: Sequence[str]) -> tuple[Head, ...]:
     return tuple(sorted(found, key=lambda head: (head.chain != SITE, head.title)))
 
 
+def ordered(chains: Sequence[str]) -> list[str]:
+    """The site's chain first, then contracts as they were given."""
+    return sorted(chains, key=lambda chain: chain != SITE)
+
+
+def receipts(chains: Sequence[str]) -> tuple[tuple[str, Receipt], ...]:
+    """What each chain is called, and its newest head with all that was spent by then."""
+    titles = titles_of(chains)
+    return tuple((titles.get(receipt.chain, receipt.chain), receipt) for receipt in exports.newest(ordered(chains)))
+
+
+def untold(chains: Sequence[str]) -> int:
+    """Denied requests that are counted and will be told within a minute or so, for readers of the site's chain."""
+    if SITE not in chains:
+        return 0
+    found: int | None = Denial.objects.aggregate(n=Sum(F("count") - F("told")))["n"]
+    return found or 0
+
+
 def titles_of(chains: Sequence[str]) -> dict[str, str]:
     """What people call each chain."""
     rows = Contract.objects.filter(uid__in=[chain for chain in chains if chain != SITE]).values_list("uid", "name")
@@ -112,7 +146,7 @@ def kinds(chains: Sequence[str]) -> tuple[str, ...]:
 
 def log(chains: Sequence[str], filters: Filters, *, before: int = 0, limit: int = 40) -> Page[EventLine]:
     """One page of events of the chains a reader may see, newest first; `before` is the last row id seen."""
-    rows = _filtered(AuditEvent.objects.filter(chain__in=chains), filters)
+    rows = filtered(AuditEvent.objects.filter(chain__in=chains), filters)
     if before:
         rows = rows.filter(id__lt=before)
     found, more = cut(list(rows.order_by("-id")[: limit + 1]), limit)
@@ -120,7 +154,8 @@ def log(chains: Sequence[str], filters: Filters, *, before: int = 0, limit: int 
     return Page(tuple(_line(row, titles) for row in found), more=str(found[-1].pk) if more else "", first=not before)
 
 
-def _filtered(rows: QuerySet[AuditEvent], filters: Filters) -> QuerySet[AuditEvent]:
+def filtered(rows: QuerySet[AuditEvent], filters: Filters) -> QuerySet[AuditEvent]:
+    """Those of `rows` that the filters let through."""
     exact = {"chain": filters.chain, "kind": filters.kind, "actor": filters.actor}
     rows = rows.filter(**{name: value for name, value in exact.items() if value})
     if filters.since:
@@ -140,12 +175,30 @@ def event_page(row: AuditEvent) -> EventPage:
     last = AuditHead.objects.filter(chain=row.chain).values_list("seq", flat=True).first() or row.seq
     return EventPage(
         line=_line(row, titles_of([row.chain])),
+        reason=next((str(data[name]) for name in ("reason", "note") if data.get(name)), ""),
+        approval=_approval(row, data),
         operands=tuple(_operands(data)),
         body=bytes(row.body).decode(),
         previous=row.previous,
         before=row.seq - 1 if row.seq > 1 else None,
         after=row.seq + 1 if row.seq < last else None,
     )
+
+
+def _approval(row: AuditEvent, data: Mapping[str, Any]) -> Approval | None:
+    """Of a charge, the allotment it was taken from; of a change of budgets, who decided it."""
+    if row.kind in CHARGING:
+        held = Allotment.objects.filter(contract__uid=row.chain, analyst__username=data.get("analyst"), event_seq__lt=row.seq)
+        last = held.select_related("set_by").order_by("-event_seq", "-id").first()
+        return Approval(last.set_by.get_username(), f"allotment of {_amount_words(last.rho)}", last.event_seq) if last else None
+    if row.kind == "allotment.set" and data.get("request"):
+        told = AuditEvent.objects.filter(chain=row.chain, kind="budget.approved", seq__lt=row.seq).order_by("-seq")[:20]
+        approved = next((event for event in told if _data(event).get("request") == data["request"]), None)
+        return Approval(approved.actor, "an approved request", approved.seq) if approved else None
+    if row.kind in DECIDING:
+        asked = data.get("proposed_by") or data.get("analyst")
+        return Approval(row.actor, f"asked for by {asked}" if asked and asked != row.actor else "no second curator", None)
+    return None
 
 
 def _data(row: AuditEvent) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from accounts.models import Membership, Role
 from curator.mechanism import rho
 from curator.mechanism.rho import Units
-from curator.models import AnalystBudget, BudgetRequest, Contract, Hold, Query, TotalRaise
+from curator.models import AnalystBudget, BudgetRequest, Contract, Hold, TotalRaise
 from curator.selectors.comparison import AnalystLine, analyst_lines
 from curator.selectors.openness import is_open
 from curator.selectors.purchases import buys
@@ -94,7 +94,6 @@ class ControlPage:
     privacy_unit: str
     gauge: Gauge
     people: tuple[Person, ...]
-    waiting: int
     open_requests: int
     raises: tuple[Raise, ...]
     ends_on: date | None
@@ -114,7 +113,6 @@ def control_page(contract: Contract, now: datetime) -> ControlPage:
         privacy_unit=privacy_unit(contract.version.person_column, contract.k),
         gauge=gauge(contract),
         people=people(contract),
-        waiting=Query.objects.filter(contract=contract, state=Query.State.WAITING).count(),
         open_requests=open_requests(contract),
         raises=raises(contract),
         ends_on=contract.ends_on,

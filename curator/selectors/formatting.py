@@ -54,3 +54,11 @@ def percent(share: Decimal | str) -> str:
 def moment(at: datetime) -> str:
     """A time of the record, to the minute, in UTC."""
     return f"{at:%-d %b %Y, %H:%M}"
+
+
+def seconds(length: int) -> str:
+    """A length of time in its largest whole unit: 59 s, 3 min, 2 h, 5 d."""
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if length >= size:
+            return f"{length // size}\N{NO-BREAK SPACE}{unit}"
+    return f"{length}\N{NO-BREAK SPACE}s"

@@ -1,7 +1,7 @@
 """Rows of the public record as the API gives them: decisions, the transcript of releases, audit events."""
 
 from curator.models import AuditEvent, Contract, Decision, Query, Release
-from curator.selectors.audit import Filters
+from curator.selectors.audit import Filters, filtered
 from curator.selectors.paging import Page, cut
 
 
@@ -19,7 +19,6 @@ def transcript(contract: Contract, *, after: int = 0, limit: int = 100) -> Page[
 
 def events(chain: str, filters: Filters, *, after: int = 0, limit: int = 200) -> Page[AuditEvent]:
     """One page of a chain's events in its order, which has no gaps; `after` is the last place (`seq`) seen."""
-    exact = {"kind": filters.kind, "actor": filters.actor}
-    rows = AuditEvent.objects.filter(chain=chain, seq__gt=after, **{name: value for name, value in exact.items() if value})
+    rows = filtered(AuditEvent.objects.filter(chain=chain, seq__gt=after), filters)
     found, more = cut(list(rows.order_by("seq")[: limit + 1]), limit)
     return Page(tuple(found), more=str(found[-1].seq) if more else "", first=not after)

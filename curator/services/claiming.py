@@ -37,7 +37,7 @@ LOSES_DATABASE = "loses_database"
 _LOCK_SPACE = 0x524450 << 40
 
 
-CONTRACTS, EXPERIMENTS = 0, 1 << 38  # parts of that space
+CONTRACTS, EXPERIMENTS, VERIFICATIONS, ANCHORS = 0, 1 << 38, 2 << 38, 3 << 38  # parts of that space
 
 
 class _Row(NamedTuple):

@@ -68,3 +68,9 @@ def versus(residual: int, partition: int, *, price: bool = False) -> dict[str, o
 def whole(units: int) -> str:
     """Every digit of an amount of rho."""
     return formatting.whole(units)
+
+
+@register.simple_tag
+def seconds(length: int) -> str:
+    """A length of time in its largest unit."""
+    return formatting.seconds(length)

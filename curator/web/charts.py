@@ -1,11 +1,13 @@
 """Charts as JSON for the static script that draws them; names are those of the stylesheet's colours."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from curator.mechanism.rho import UNITS_PER_RHO
+from curator.mechanism.rho import UNITS_PER_RHO, Units
 from curator.selectors.answers import SHOWN_BINS, QueryPage
 from curator.selectors.comparison import RULES, Comparison
+from curator.selectors.control import Person
+from curator.selectors.control_room import Burned
 
 DRAWN = ("budget_partition", "state_agnostic", "accuracy_aware", "reuse_only", "residual")
 
@@ -42,7 +44,7 @@ def met_chart(found: Comparison) -> dict[str, Any]:
 
 def _line(found: Comparison, name: str, *, spent: bool) -> dict[str, Any]:
     curve = found.curves[name]
-    numbers = [float(f"{units / UNITS_PER_RHO:.6g}") for units in curve.spent] if spent else list(curve.met)
+    numbers = [_rho(units) for units in curve.spent] if spent else list(curve.met)
     places = [place + 1 for place in curve.positions]
     return {"name": name, "title": RULES[name][0], "x": [0, *places], "y": [0, *numbers]}
 
@@ -59,3 +61,24 @@ def experiment_charts(found: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 def _lines(points: Mapping[str, Mapping[str, list[float]]]) -> list[dict[str, Any]]:
     return [{"name": name, "title": RULES[name][0], **points[name]} for name in DRAWN if points.get(name, {}).get("x")]
+
+
+def burn_chart(burned: Sequence[Burned], rho_ans: Units) -> dict[str, Any] | None:
+    """What is left of the account of answers after each charge, in rho."""
+    if not burned:
+        return None
+    left = {"name": "residual", "title": "Left", "x": [0, *(point.charges for point in burned)]}
+    amounts = [_rho(rho_ans), *(_rho(point.left) for point in burned)]
+    return {"lines": [left | {"y": amounts}], "x_title": "charge", "y_title": "ρ left"}
+
+
+def analysts_chart(people: Sequence[Person]) -> dict[str, Any] | None:
+    """What each analyst has spent, in rho."""
+    if not any(person.spent for person in people):
+        return None
+    names, spent = [person.username for person in people], [_rho(person.spent) for person in people]
+    return {"bars": [{"name": "residual", "title": "Spent", "x": names, "y": spent}], "y_title": "ρ spent"}
+
+
+def _rho(units: Units) -> float:
+    return float(f"{units / UNITS_PER_RHO:.6g}")

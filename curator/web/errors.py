@@ -26,9 +26,11 @@ def status_of(refused: Refused) -> int:
     return next(STATUS[cls] for cls in type(refused).__mro__ if cls in STATUS)
 
 
-def route(address: str, view: View, name: str) -> URLPattern:
-    """An address of the site for people who are signed in; its refusals become pages."""
-    return path(address, never_cache(_signed_in(_refusals(view))), name=name)
+def route(address: str, view: View, name: str, *, takes_files: bool = False) -> URLPattern:
+    """An address of the site for people who are signed in; its refusals become pages. `takes_files`: more than a form's bytes."""
+    guarded = never_cache(_signed_in(_refusals(view)))
+    guarded.takes_files = takes_files  # type: ignore[attr-defined]  # read by rdp_site.bodies before the body is
+    return path(address, guarded, name=name)
 
 
 def open_route(address: str, view: View, name: str) -> URLPattern:

@@ -1,12 +1,15 @@
 """Requests for budget, contracts and the audit record over JSON."""
 
 import json
+from pathlib import Path
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from accounts.models import Role
 from curator.mechanism import chain
-from curator.models import AnalystBudget, Contract, Upload
+from curator.models import AnalystBudget, Contract, Upload, Verification
+from curator.services.verification import standalone
+from curator.tasks import verify_record
 from tests.api.conftest import Caller
 from tests.cast import Cast, make_contract, make_version
 
@@ -81,10 +84,37 @@ def test_a_filter_that_no_column_holds_is_refused(contract: Contract, dora: Call
 
 
 def test_dora_verifies_a_contract_and_nobody_else_does(contract: Contract, dora: Caller, alice: Caller) -> None:
-    status, report = dora.post("audit/verify/", {"contract": str(contract.uid)})
-    assert (status, report["ok"], report["first_difference"]) == (200, True, None)
+    status, asked = dora.post("audit/verify/", {"contract": str(contract.uid)})
+    assert (status, asked["state"], asked["ok"]) == (202, "waiting", None)
+    assert alice.call("GET", f"audit/verifications/{asked['id']}/")[0] == 404
+    verify_record(Verification.objects.get(uid=asked["id"]).pk)
+    report = dora.get(f"audit/verifications/{asked['id']}/")
+    assert (report["state"], report["ok"], report["first_difference"]) == ("done", True, "")
+    assert report["done"] == report["total"] > 0
     assert dora.get(f"audit/?chain={contract.uid}&kind=record.verified")["results"][-1]["actor"] == "dora"
     assert alice.post("audit/verify/", {"contract": str(contract.uid)})[0] == 404
+
+
+def test_dora_takes_receipts_a_record_and_its_verifier_home(contract: Contract, dora: Caller, alice: Caller) -> None:
+    chain = str(contract.uid)
+    receipt = next(receipt for receipt in dora.get("audit/receipts/") if receipt["chain"] == chain)
+    lines = b"".join(dora.client.get(f"/api/v1/audit/export/?chain={chain}")).splitlines(keepends=True)
+    assert len(lines) == receipt["seq"] + 1
+    assert json.loads(lines[-1])["head"] == receipt["head"]
+    counts = standalone.verify([(f"line {n}", line) for n, line in enumerate(lines)], {chain: [receipt]})
+    assert (counts["events"], counts["anchors"]) == (receipt["seq"], 1)
+    assert dora.client.get("/api/v1/audit/verifier/").content == Path(standalone.__file__).read_bytes()
+    assert alice.client.get(f"/api/v1/audit/export/?chain={chain}").status_code == 404
+
+
+def test_a_balance_and_days_over_json(contract: Contract, dora: Caller, alice: Caller) -> None:
+    balance = dora.get(f"audit/balance/?contract={contract.uid}&analyst=alice")
+    assert (balance["agrees"], balance["next"], balance["shown"]["spent"]) == (True, None, "0")
+    assert [line["account"] for line in balance["results"]] == ["limit"]
+    assert dora.call("GET", f"audit/balance/?contract={contract.uid}&analyst=zoe")[0] == 404
+    assert alice.call("GET", f"audit/balance/?contract={contract.uid}")[0] == 404
+    assert dora.get(f"audit/?chain={contract.uid}&until=2001-01-01")["results"] == []
+    assert dora.call("GET", f"audit/?chain={contract.uid}&since=yesterday")[1]["code"] == "bad_day"
 
 
 def people_file() -> SimpleUploadedFile:

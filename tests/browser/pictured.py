@@ -6,7 +6,7 @@ from curator.demo import script, stage
 from curator.experiments import running
 from curator.experiments.scenarios import Chosen
 from curator.models import BudgetRequest, Contract, Experiment, Query
-from curator.services import budget_requests, execution, queries
+from curator.services import budget_requests, execution, queries, saved
 from tests.cast import Cast, units
 
 
@@ -52,6 +52,8 @@ def make_pictured() -> Pictured:
     waiting = ask(late, people, contract)
     experiment = running.start(owner=people.carol, contract=contract, chosen=Chosen.of(contract))
     running.run(experiment.pk)
+    for name in ("", "Every spring"):
+        saved.save_query(owner=people.alice, query=told[0], name=name)
     for row in (*told, *scarce):
         row.refresh_from_db()
     contract.refresh_from_db()
@@ -67,12 +69,15 @@ def pages(scene: Pictured) -> dict[str, dict[str, str]]:
             "ask-again": f"{inside}/ask/?from={scene.answered.uid}&within=15",
             "ask-histogram": f"{inside}/ask/?from={scene.histogram.uid}",
             "released": f"{inside}/released/",
+            "released-search": f"{inside}/released/?column=age&within=15", "released-nothing": f"{inside}/released/?within=1",
+            "saved": f"{inside}/saved/",
             "compare": f"{inside}/compare/", "compare-all": f"{inside}/compare/?whose=all", "budget": f"{inside}/budget/",
             "answer": f"/queries/{scene.answered.uid}/", "histogram": f"/queries/{scene.histogram.uid}/",
             "waiting": f"/queries/{scene.waiting.uid}/", "missing": "/nowhere/",
         },
         "bob": {"free": f"/queries/{scene.free.uid}/", "tightened": f"/queries/{scene.tightened.uid}/",
-                "scarce": f"/queries/{scene.scarce.uid}/", "budget-waiting": f"{inside}/budget/"},
+                "scarce": f"/queries/{scene.scarce.uid}/", "saved-none": f"{inside}/saved/",
+                "budget-waiting": f"{inside}/budget/"},
         "carol": {
             "home": "/", "control": f"{inside}/control/", "people": f"{inside}/people/", "requests": f"{inside}/requests/",
             "compare": f"{inside}/compare/", "datasets": "/datasets/", "dataset": f"/datasets/{scene.contract.dataset.uid}/",

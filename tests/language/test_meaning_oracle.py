@@ -9,9 +9,12 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import pytest
+
 from curator.language import parse_json, parse_sql, region_of, write_sql
-from curator.mechanism.region import Region
+from curator.mechanism.region import Region, descriptor_digest
 from curator.mechanism.schema import Schema
+from tests.fixtures.figures import Figure
 
 SCHEMA = Schema.from_json(
     {
@@ -164,30 +167,87 @@ def region(obj: dict[str, object]) -> Region:
     return region_of(parse_json({"where": exact(obj)}, schema=SCHEMA), SCHEMA)
 
 
-def pool() -> list[tuple[str, int]]:
-    """Digest and true cells of many conditions; each second one is the one before in other words."""
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """A condition asked of one of two dataset versions: its region as the product reads it, its cells as the oracle does."""
+
+    version: str
+    region: Region
+    cells: int
+
+
+@pytest.fixture(scope="module")
+def pool() -> list[Meant]:
+    """Many conditions; each second one is the one before in other words."""
     writer, oracle = Writer(20261130), Oracle()
-    result: list[tuple[str, int]] = []
+    result: list[Meant] = []
     while len(result) < POOL:
-        obj = writer.condition(writer.random.randint(0, 4))
-        result += [(region(spelled).digest, oracle.masks(spelled)[0]) for spelled in (obj, writer.respelled(obj))]
+        obj, version = writer.condition(writer.random.randint(0, 4)), writer.random.choice("vw")
+        result += [Meant(version, region(spelled), oracle.masks(spelled)[0]) for spelled in (obj, writer.respelled(obj))]
     return result
 
 
-def test_same_cells_same_key_and_other_cells_other_key_over_random_pairs() -> None:
-    conditions, chooser = pool(), random.Random(7)
+def judged(pool: list[Meant], key: Callable[[str, Region], str]) -> tuple[int, int, int]:
+    """False merges, false splits and truly equal ones among random pairs, if `key` told questions apart."""
+    keys, chooser = [key(each.version, each.region) for each in pool], random.Random(7)
     merges = splits = equal = 0
     for number in range(PAIRS):
         first = chooser.randrange(0, POOL, 2)
         second = first + 1 if number % 2 else chooser.randrange(POOL)
-        (key, cells), (other_key, other_cells) = conditions[first], conditions[second]
-        equal += cells == other_cells
-        merges += key == other_key and cells != other_cells
-        splits += key != other_key and cells == other_cells
-    print(f"\n{PAIRS:,} pairs of {POOL:,} conditions, {equal:,} equal: {merges} false merges, {splits} false splits")
+        same_key = keys[first] == keys[second]
+        same_meaning = (pool[first].version, pool[first].cells) == (pool[second].version, pool[second].cells)
+        equal += same_meaning
+        merges += same_key and not same_meaning
+        splits += same_meaning and not same_key
+    return merges, splits, equal
+
+
+def proper(version: str, region: Region) -> str:
+    return descriptor_digest(version, "count", region)
+
+
+@pytest.mark.trust
+def test_same_cells_same_key_and_other_cells_other_key_over_random_pairs(pool: list[Meant], figure: Figure) -> None:
+    merges, splits, equal = judged(pool, proper)
     assert (merges, splits) == (0, 0)
     assert PAIRS // 2 <= equal < PAIRS
-    assert len({key for key, _ in conditions}) == len({cells for _, cells in conditions}) == len(set(conditions))
+    assert len({proper(each.version, each.region) for each in pool}) == len({(each.version, each.cells) for each in pool})
+    figure(row=16, n=PAIRS, seen=f"false merges 0, false splits 0 ({equal:,} pairs equal)")
+
+
+def without_codes_of_a_column(version: str, region: Region) -> str:
+    """Forgets which values of the last column a condition names."""
+    nodes = [(level, [child for _, child in cuts] if level == 3 else cuts) for level, cuts in region.nodes]
+    return f"{version} {region.diagram.root} {nodes}"
+
+
+def without_the_version(version: str, region: Region) -> str:
+    return region.digest
+
+
+def of_the_text(version: str, region: Region) -> str:
+    """Tells one meaning apart by how it came to be written."""
+    return f"{version} {id(region)}"
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [(without_codes_of_a_column, "ignores one column's codes"), (without_the_version, "ignores the dataset version")],
+)
+def test_a_key_that_leaves_something_out_merges_what_is_different(
+    pool: list[Meant], key: Callable[[str, Region], str], words: str, figure: Figure
+) -> None:
+    merges, splits, _ = judged(pool, key)
+    assert merges > 30 and splits == 0
+    figure(row=16, n=PAIRS, mutant=f"a digest that {words}: {merges:,} false merges, caught")
+
+
+@pytest.mark.trust
+def test_a_key_of_anything_but_the_meaning_splits_what_is_the_same(pool: list[Meant], figure: Figure) -> None:
+    merges, splits, _ = judged(pool, of_the_text)
+    assert merges == 0 and splits > 100
+    figure(row=16, n=PAIRS, mutant=f"a digest of the spelling: {splits:,} false splits, caught")
 
 
 def test_the_region_is_the_set_of_cells_for_which_the_condition_is_true() -> None:

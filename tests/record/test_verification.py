@@ -11,11 +11,12 @@ from curator.mechanism.chain import next_head
 from curator.models import AuditEvent, Query
 from curator.services import audit
 from curator.services.audit import Event, chain_of
-from curator.services.verification import verify, verify_for
+from curator.services.verification import verify
 from tests.cast import make_contract
 from tests.record.events import data_of
 from tests.record.story import Story, begin, busy_week
 from tests.record.tampering import Owner, changed, columns, deleted, doubled, unguard
+from tests.record.verified import verify_for
 
 #: What may differ without the record contradicting itself: nothing is decided, charged or shown as an answer by it.
 FREE = {

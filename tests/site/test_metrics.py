@@ -12,9 +12,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from curator.models import Contract, Query
 from curator.selectors.operations import alerts, site_state
-from curator.services.verification import verify_for
 from rdp_site.environment import ROOT
 from tests.cast import Cast, cast, make_contract
+from tests.record.verified import verify_for
 from tests.worker.scene import ask
 
 TOKEN = {"authorization": "Bearer a-token"}

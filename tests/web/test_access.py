@@ -39,6 +39,9 @@ ALLOWED: dict[str, set[str]] = {
     "key-revoke": set(),
     "laboratory": {"carol", "dora"}, "experiment": set(), "experiment-status": set(), "experiment-json": set(),
     "audit": {"carol", "dora", "eve"}, "audit-verify": {"carol", "dora", "eve"}, "audit-event": {"carol", "dora"},
+    "audit-receipts": {"carol", "dora", "eve"}, "audit-receipts-file": {"carol", "dora", "eve"},
+    "audit-export": {"carol", "dora", "eve"}, "audit-verifier": {"carol", "dora", "eve"}, "audit-balance": {"carol", "dora"},
+    "verification": set(), "verification-status": set(),
 }  # fmt: skip
 
 
@@ -56,8 +59,8 @@ class Things:
     def of(self, kind: str) -> UUID:
         """What an address of this kind is about; there are no experiments here."""
         return {
-            "datasets": self.dataset, "queries": self.query, "contracts": self.contract, "experiments": NOTHING,
-            "uploads": self.upload, "versions": self.version,
+            "datasets": self.dataset, "queries": self.query, "contracts": self.contract, "audit": self.contract,
+            "experiments": NOTHING, "uploads": self.upload, "versions": self.version,
         }[kind]  # fmt: skip
 
     def address(self, pattern: URLPattern) -> str:

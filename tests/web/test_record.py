@@ -2,14 +2,22 @@
 
 import json
 import re
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from django.test import Client
 
 from accounts.models import User
-from curator.models import AuditEvent
-from curator.services import audit, denials
+from curator.mechanism import rho
+from curator.models import AnalystBudget, AuditEvent, Contract, Verification
+from curator.services import audit, budget_requests, contracts, denials
+from curator.tasks import verify_record
+from tests.cast import units
+from tests.record.tampering import Owner
 from tests.web.scene import Scene, browser_of, make_scene
 from tests.web.test_asking import html, text
 
@@ -65,15 +73,84 @@ def test_an_event_shows_operands_and_the_bytes_that_were_hashed(scene: Scene) ->
         assert shown in page
 
 
-def test_verifying_in_place_finds_a_changed_row(scene: Scene, owner_connection: object) -> None:
+def verified(client: Client, chain: str) -> str:
+    """Ask for a verification, see it wait, let the worker's own function make it, and read the page."""
+    sent = client.post("/audit/verify/", {"chain": chain})
+    assert sent.status_code == 302
+    address = sent.headers["Location"]
+    assert "The worker is verifying" in text(client.get(address))
+    verify_record(Verification.objects.latest("id").pk)
+    assert "hx-get" not in html(client.get(f"{address}status/"))
+    return text(client.get(address))
+
+
+def test_verifying_in_place_finds_a_changed_row(scene: Scene, owner_connection: Owner) -> None:
     dora = browser_of(scene.people.dora)
-    assert "Everything agrees" in text(dora.post("/audit/verify/", {"chain": ""}))
-    owner_connection.execute("ALTER TABLE curator_ledgerentry DISABLE TRIGGER USER")  # type: ignore[attr-defined]  # a psycopg connection
-    owner_connection.execute("UPDATE curator_ledgerentry SET load = load + 1, balance_after = balance_after + 1 WHERE id = 1")  # type: ignore[attr-defined]  # as above
-    page = text(dora.post("/audit/verify/", {"chain": str(scene.contract.uid)}))
+    assert "Everything agrees" in verified(dora, "")
+    owner_connection.execute("ALTER TABLE curator_ledgerentry DISABLE TRIGGER USER")
+    owner_connection.execute("UPDATE curator_ledgerentry SET load = load + 1, balance_after = balance_after + 1 WHERE id = 1")
+    page = verified(dora, str(scene.contract.uid))
     assert "There is a difference" in page
     assert "ledger" in page
-    assert AuditEvent.objects.filter(kind="record.verified", actor="dora").count() == 2
+    events = AuditEvent.objects.filter(kind="record.verified", actor="dora").order_by("id")
+    assert [event.chain for event in events] == ["site", str(scene.contract.uid), str(scene.contract.uid)]
+
+
+def test_a_verification_is_its_owners_as_long_as_they_may_read(scene: Scene) -> None:
+    dora = browser_of(scene.people.dora)
+    address = dora.post("/audit/verify/", {"chain": str(scene.contract.uid)}).headers["Location"]
+    assert browser_of(scene.people.carol).get(address).status_code == 404
+    assert dora.post("/audit/verify/", {"chain": str(uuid4())}).status_code == 404
+    for _ in range(4):
+        assert dora.post("/audit/verify/", {"chain": "site"}).status_code == 302
+    assert dora.post("/audit/verify/", {"chain": "site"}).status_code == 429
+    contracts.remove_member(
+        curator=scene.people.carol, contract=scene.contract, user=scene.people.dora, role="auditor", reason="moved on"
+    )
+    assert dora.get(address).status_code == 404
+
+
+def test_an_export_has_the_bytes_and_is_consistent_without_the_product(scene: Scene, tmp_path: Path) -> None:
+    dora = browser_of(scene.people.dora)
+    paths = {name: tmp_path / name for name in ("record.ndjson", "receipts.jsonl", "verify_record.py")}
+    for name, path in paths.items():
+        answer = dora.get(f"/audit/{name}")
+        assert f'filename="{name}"' in answer.headers["Content-Disposition"]
+        path.write_bytes(b"".join(answer) if answer.streaming else answer.content)
+    bodies = [bytes(event.body) for event in AuditEvent.objects.order_by("chain", "seq")]
+    assert all(body in paths["record.ndjson"].read_bytes() for body in bodies)
+    words = [sys.executable, "-I", "-S", str(paths["verify_record.py"]), str(paths["record.ndjson"])]
+    done = subprocess.run([*words, "--anchor", str(paths["receipts.jsonl"])], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout[:24]) == (0, "The record is consistent"), done.stdout
+    one = b"".join(dora.get("/audit/record.ndjson", {"chain": str(scene.contract.uid)}))
+    assert b'"chain":"site"' not in one
+    assert dora.get("/audit/record.ndjson", {"chain": str(uuid4())}).status_code == 404
+
+
+def test_an_event_says_on_whose_approval_and_what_the_balance_was(scene: Scene) -> None:
+    dora = browser_of(scene.people.dora)
+    decided = AuditEvent.objects.filter(chain=str(scene.contract.uid), kind="query.decided").earliest("seq")
+    page = text(dora.get(f"/audit/{decided.chain}/{decided.seq}/"))
+    for shown in ("Approved by carol, allotment of 0.200 ρ", "Charge 0.00307 ρ", "Balance before 0", "Balance after 0.00307"):
+        assert shown in page, page
+    budget_requests.approve(curator=scene.people.carol, request=scene.request, granted=units("0.01") or 0, note="a little")
+    given = AuditEvent.objects.filter(kind="allotment.set").latest("seq")
+    page = text(dora.get(f"/audit/{given.chain}/{given.seq}/"))
+    assert "Why a little" in page
+    assert "Approved by carol, an approved request ( #" in page
+
+
+def test_a_balance_is_explained_event_by_event(scene: Scene) -> None:
+    dora = browser_of(scene.people.dora)
+    contract = Contract.objects.get(pk=scene.contract.pk)
+    whole = text(dora.get(f"/audit/balance/{contract.uid}/"))
+    assert f"The events lead exactly to the balance shown: {rho.text(contract.spent_bound)} spent on answers" in whole
+    mine = AnalystBudget.objects.get(contract=contract, analyst__username="alice")
+    own = text(dora.get(f"/audit/balance/{contract.uid}/", {"analyst": "alice"}))
+    assert f"balance shown: {rho.text(mine.spent)} spent on answers" in own
+    assert "allotment.set" in own
+    assert dora.get(f"/audit/balance/{contract.uid}/", {"analyst": "zoe"}).status_code == 404
+    assert browser_of(scene.people.alice).get(f"/audit/balance/{contract.uid}/").status_code == 404
 
 
 def test_signing_in_and_out_is_on_the_record(scene: Scene) -> None:

@@ -1,9 +1,13 @@
 """`manage.py verify`: recompute the record from its rows; exit 1 at the first contradiction, which is named."""
 
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from curator.mechanism import receipts
+from curator.mechanism.errors import BadInput
+from curator.mechanism.receipts import Receipt
 from curator.models import Contract
 from curator.services.verification import verify
 
@@ -18,10 +22,13 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
         parser.add_argument("--contract", action="append", metavar="UID", help="only this contract (may be given several times)")
+        parser.add_argument(
+            "--anchor", action="append", metavar="FILE", help="heads noted elsewhere (may be given several times)"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Verify, print, and fail if something differs."""
-        report = verify(_chosen(options["contract"]))
+        report = verify(_chosen(options["contract"]), receipts=_anchors(options["anchor"] or []))
         looked_at = ", ".join(f"{count} {table}" for table, count in sorted(report.checked.items())) or "nothing"
         if not report.ok:
             raise CommandError(f"The record contradicts itself.\n{report.first_difference}\nLooked at before: {looked_at}.")
@@ -35,3 +42,16 @@ def _chosen(uids: list[str] | None) -> list[Contract] | None:
         return [Contract.objects.get(uid=uid) for uid in uids]
     except (Contract.DoesNotExist, ValueError) as error:
         raise CommandError("There is no such contract.") from error
+
+
+def _anchors(paths: list[str]) -> list[Receipt]:
+    found: list[Receipt] = []
+    for path in paths:
+        try:
+            with Path(path).open("rb") as file:
+                found += receipts.read(file)
+        except OSError as error:
+            raise CommandError(f"{path}: {error.strerror}") from error
+        except BadInput as error:
+            raise CommandError(f"{path}: {error.detail}") from error
+    return found

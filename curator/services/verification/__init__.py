@@ -6,19 +6,21 @@ row. One snapshot of the database is looked at, so that the worker need not stop
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
 from django.db import connection, transaction
 
-from accounts.models import User
+from curator.mechanism.receipts import Receipt
 from curator.models import AuditHead, Contract
 from curator.services import audit
-from curator.services.audit import Event
+from curator.services.verification import anchors
 from curator.services.verification.chain import CHUNK, Entry, walk
 from curator.services.verification.contract import Check
 from curator.services.verification.difference import Difference, present, require
+
+Progress = Callable[[int], None]  # takes how many further events were looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,54 +32,65 @@ class Report:
     first_difference: str | None
 
 
-def verify(contracts: Iterable[Contract] | None = None) -> Report:
-    """Verify some contracts, or all of them and the site's chain. Reads one snapshot; writes nothing."""
+def verify(
+    contracts: Iterable[Contract] | None = None, *, receipts: Iterable[Receipt] = (), progress: Progress = lambda _: None
+) -> Report:
+    """Verify some contracts, or all of them and the site's chain, against `receipts` too. One snapshot; writes nothing."""
+    return _report(lambda checked: _all(contracts, receipts, checked, progress))
+
+
+def verify_site(*, progress: Progress = lambda _: None) -> Report:
+    """Verify the chain of the site alone."""
+    return _report(lambda checked: _site(checked, progress))
+
+
+def _report(look: Callable[[Counter[str]], None]) -> Report:
     checked: Counter[str] = Counter()
     difference = None
     with transaction.atomic(durable=True):
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         try:
-            _everything(checked) if contracts is None else _each(contracts, checked)
+            look(checked)
         except Difference as found:
             difference = str(found)
     return Report(difference is None, dict(checked), difference)
 
 
-def verify_for(person: User, contracts: Sequence[Contract]) -> Report:
-    """Verify contracts because `person` asked, and record on the chain of each what came of it: of that contract alone."""
-    reports = [_recorded(person, contract) for contract in contracts]
-    checked: Counter[str] = Counter()
-    for report in reports:
-        checked.update(report.checked)
-    differences = [report.first_difference for report in reports if report.first_difference is not None]
-    return Report(not differences, dict(checked), next(iter(differences), None))
+def _all(contracts: Iterable[Contract] | None, noted: Iterable[Receipt], checked: Counter[str], progress: Progress) -> None:
+    if contracts is None:
+        _everything(checked, progress)
+        chains = None
+    else:
+        contracts = list(contracts)
+        _each(contracts, checked, progress)
+        chains = {audit.chain_of(contract) for contract in contracts}
+    anchors.check(noted, chains, checked)
 
 
-def _recorded(person: User, contract: Contract) -> Report:
-    report = verify([contract])
-    data = {"ok": report.ok, "checked": report.checked, "first_difference": report.first_difference}
-    with transaction.atomic():
-        audit.append(audit.chain_of(contract), [Event("record.verified", person.username, data)])
-    return report
-
-
-def _everything(checked: Counter[str]) -> None:
+def _everything(checked: Counter[str], progress: Progress) -> None:
     contracts = list(Contract.objects.order_by("id"))
     chains = {audit.chain_of(contract) for contract in contracts} | {audit.SITE}
     for chain in AuditHead.objects.order_by("chain").values_list("chain", flat=True):
         require(chain in chains, f"audithead {chain}", "its contract is missing")
-    _each(contracts, checked)
-    checked["events"] += sum(1 for _ in walk(audit.SITE))
+    _each(contracts, checked, progress)
+    _site(checked, progress)
 
 
-def _each(contracts: Iterable[Contract], checked: Counter[str]) -> None:
+def _site(checked: Counter[str], progress: Progress) -> None:
+    for stretch in _stretches(walk(audit.SITE)):
+        checked["events"] += len(stretch)
+        progress(len(stretch))
+
+
+def _each(contracts: Iterable[Contract], checked: Counter[str], progress: Progress) -> None:
     for given in contracts:
         rows = Contract.objects.select_related("dataset", "version", "created_by").filter(pk=given.pk)
         contract = present(rows.first(), f"contract {given.pk}", "its dataset, its version or whoever made it is missing")
         check = Check(contract, checked)
         for stretch in _stretches(walk(audit.chain_of(contract))):
             check.stretch(stretch)
+            progress(len(stretch))
         check.finish()
 
 

@@ -31,7 +31,7 @@
   const check = (delay) => {
     const late = held() !== priced;
     document.getElementById("quote").setAttribute("aria-busy", String(late));
-    document.getElementById("ask-price").hidden = late;
+    document.getElementById("ask-price").classList.toggle("late", late);
     clearTimeout(timer);
     if (late) timer = setTimeout(price, delay);
   };

@@ -45,8 +45,8 @@
 
   const bars = (series) => ({
     type: "bar", name: series.title, x: series.x.map(plain), y: series.y, customdata: series.error, marker: { color: token(series.name) },
-    error_y: { type: "data", array: series.error, color: token("ink"), thickness: 1.4, width: 4 },
-    hovertemplate: "%{x}: %{y} ± %{customdata}<extra></extra>",
+    ...(series.error ? { error_y: { type: "data", array: series.error, color: token("ink"), thickness: 1.4, width: 4 } } : {}),
+    hovertemplate: series.error ? "%{x}: %{y} ± %{customdata}<extra></extra>" : "%{x}: %{y}<extra></extra>",
   });
 
   /* a bin that missed its target, by every rule that missed it; markers differ too, so that colour is not all there is */

@@ -1,28 +1,31 @@
-"""The record: a log with filters that stay in the address, one event, and verifying in place."""
+"""The record: a log with filters that stay in the address, one event, an explained balance, receipts and files."""
 
-from collections.abc import Sequence
 from datetime import date
+from typing import TypeVar
 from urllib.parse import urlencode
+from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_safe
 
 from accounts import access
 from accounts.models import Role, User
-from curator.models import Contract
+from curator.mechanism import receipts
 from curator.selectors import audit as reads
+from curator.selectors import balances, exports
 from curator.selectors.audit import Filters
-from curator.services.verification import Report, verify_for
 from curator.web.pages import page, reader
 from curator.web.problems import Problem
 from curator.web.views.released import number
+
+Answer = TypeVar("Answer", HttpResponse, StreamingHttpResponse)
 
 
 @require_safe
 def log(request: HttpRequest) -> HttpResponse:
     """Events of the chains I may read, newest first."""
-    chains = _chains(reader(request))
+    chains = chains_for(reader(request))
     filters, problems = read_filters(request.GET)
     found = reads.log(chains, filters, before=number(request.GET.get("before", "")))
     kept = {name: value for name, value in request.GET.items() if name != "before" and value}
@@ -37,6 +40,7 @@ def log(request: HttpRequest) -> HttpResponse:
         problems=problems,
         heads=reads.heads(chains),
         kinds=reads.kinds(chains),
+        untold=reads.untold(chains),
         more_url=f"{here}?{urlencode(kept | {'before': found.more})}" if found.more else "",
         first_url="" if found.first else f"{here}?{urlencode(kept)}",
     )
@@ -49,31 +53,67 @@ def event(request: HttpRequest, chain: str, seq: int) -> HttpResponse:
     return page(request, "audit/event.html", here="audit", page=reads.event_page(row))
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def verify(request: HttpRequest) -> HttpResponse:
-    """Recompute the record from its rows, on request."""
+@require_safe
+def balance(request: HttpRequest, uid: UUID) -> HttpResponse:
+    """What a contract, or one of its analysts, has spent, event by event."""
     user = reader(request)
-    chains = [chain for chain in _chains(user) if chain != reads.SITE]
-    chosen = request.POST.get("chain", "")
-    if chosen and chosen not in chains:
-        raise access.not_yours()
-    report = _verified(user, [chosen] if chosen else chains) if request.method == "POST" else None
+    contract = access.contract_for(user, uid)
+    access.require(user, contract, *access.READERS)
+    name = request.GET.get("analyst", "")
+    analyst = access.analyst_of(contract, name) if name else None
+    found = balances.explain(contract, analyst, after=number(request.GET.get("after", "")))
+    here = reverse("audit-balance", args=[uid])
+    kept = {"analyst": name} if name else {}
     return page(
         request,
-        "audit/verify.html",
+        "audit/balance.html",
         here="audit",
-        report=report,
-        checked=sorted(report.checked.items()) if report else (),
-        heads=reads.heads(chains),
-        chosen=chosen,
+        balance=found,
+        contract=contract,
+        more_url=f"{here}?{urlencode(kept | {'after': found.more})}" if found.more else "",
+        first_url="" if found.first else f"{here}?{urlencode(kept)}",
     )
 
 
-def _verified(user: User, chains: Sequence[str]) -> Report:
-    return verify_for(user, list(Contract.objects.filter(uid__in=chains).order_by("id")))
+@require_safe
+def receipts_page(request: HttpRequest) -> HttpResponse:
+    """The newest head of each chain I may read, and what was spent by then."""
+    chains = chains_for(reader(request))
+    lines = reads.receipts(chains)
+    return page(request, "audit/receipts.html", here="audit", receipts=lines, heads=reads.heads(chains))
 
 
-def _chains(user: User) -> list[str]:
+@require_safe
+def receipts_file(request: HttpRequest) -> HttpResponse:
+    """The same as lines of JSON, which both verifiers take as an anchor."""
+    found = exports.newest(reads.ordered(chains_for(reader(request))))
+    return _attachment(HttpResponse(b"".join(map(receipts.line, found)), content_type="application/jsonl"), "receipts.jsonl")
+
+
+@require_safe
+def export(request: HttpRequest) -> StreamingHttpResponse:
+    """Every event of one chain, or of all I may read, as it was hashed; sent while it is read."""
+    chains = chains_for(reader(request))
+    chosen = request.GET.get("chain", "")
+    if chosen and chosen not in chains:
+        raise access.not_yours()
+    lines = exports.record([chosen] if chosen else reads.ordered(chains))
+    return _attachment(StreamingHttpResponse(lines, content_type="application/x-ndjson"), "record.ndjson")
+
+
+@require_safe
+def verifier(request: HttpRequest) -> HttpResponse:
+    """The stand-alone verifier, one file of plain Python."""
+    chains_for(reader(request))
+    return _attachment(HttpResponse(exports.verifier(), content_type="text/x-python; charset=utf-8"), "verify_record.py")
+
+
+def _attachment(answer: Answer, name: str) -> Answer:
+    answer["Content-Disposition"] = f'attachment; filename="{name}"'
+    return answer
+
+
+def chains_for(user: User) -> list[str]:
     """The chains that the reader may see; somebody who may see none, and is no auditor, has no record to read."""
     chains = access.chains_of(user)
     if not chains and not user.has_role(Role.AUDITOR):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_http_methods
@@ -13,12 +14,15 @@ from accounts.models import Role, User
 from curator.mechanism.errors import Refused
 from curator.models import Contract
 from curator.selectors.control import control_page
+from curator.selectors.control_room import Room, control_room
 from curator.services import contracts
+from curator.web.charts import analysts_chart, burn_chart
 from curator.web.errors import status_of
 from curator.web.forms.contracts import CloseForm, ControlForm, DiscardForm, EndForm, FreezeForm, RaiseForm, ReopenForm
 from curator.web.pages import add_refusal, contract_page, reader
 from curator.web.problems import Problem
 from curator.web.views.ask import see_other
+from rdp_site import heartbeat
 
 FORMS: dict[str, tuple[type[ControlForm], ...]] = {
     Contract.State.DRAFT: (DiscardForm,),
@@ -91,7 +95,14 @@ def _form_step(step: str, request: HttpRequest, user: User, contract: Contract, 
 def _show(
     request: HttpRequest, contract: Contract, forms: Sequence[ControlForm], *, problems: Sequence[Problem] = (), status: int = 200
 ) -> HttpResponse:
-    found = control_page(contract, datetime.now(UTC))
+    now = datetime.now(UTC)
+    found, room = control_page(contract, now), room_of(contract, now)
     return contract_page(
-        request, "contract/control.html", contract, here="control", status=status, control=found, forms=forms, problems=problems
-    )
+        request, "contract/control.html", contract, here="control", status=status, control=found, forms=forms, problems=problems,
+        room=room, burn_chart=burn_chart(room.burned, contract.rho_ans), analysts_chart=analysts_chart(found.analysts),
+    )  # fmt: skip
+
+
+def room_of(contract: Contract, now: datetime) -> Room:
+    """What goes on in a contract, with the worker's sign of life on this machine."""
+    return control_room(contract, now, silence=heartbeat.silence(), patience=settings.WORKER_PATIENCE)

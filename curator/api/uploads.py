@@ -1,0 +1,191 @@
+"""A file on its way to a version, and what is said of versions, over JSON (curators of the dataset)."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema, extend_schema_field, inline_serializer
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts import access
+from accounts.models import Role
+from curator.api.base import Api, body_of, caller, only, text_of
+from curator.api.datasets import UNIT, unit_of
+from curator.api.fields import TextField
+from curator.api.shapes import ContractLine, Shape
+from curator.mechanism.errors import BadInput
+from curator.models import Upload
+from curator.services import contracts, datasets, uploads
+
+
+@extend_schema_field({"type": "object", "additionalProperties": True})
+class AnyObject(serializers.Field):  # type: ignore[type-arg]  # generic in the stubs only
+    """An object that is given as it is."""
+
+    def to_representation(self, value: object) -> object:
+        """As it is."""
+        return value
+
+
+class UploadDetail(Shape):
+    """A file, what the worker found in it and what is declared; the report and suggestions are for its curator alone."""
+
+    id = TextField(source="uid")
+    dataset = TextField(source="dataset.uid")
+    filename = serializers.CharField()
+    state = serializers.ChoiceField(choices=Upload.State.choices)
+    code = serializers.CharField(help_text="why it was refused")
+    detail = serializers.CharField()
+    table = serializers.CharField()
+    columns = serializers.SerializerMethodField(help_text="drafted so far, as in a schema")
+    report = serializers.SerializerMethodField(help_text="figures of the records; null before the worker read them")
+    suggestions = serializers.SerializerMethodField(help_text="by column; null where the cells suggest nothing")
+
+    @extend_schema_field({"type": "array", "items": {"type": "object", "additionalProperties": True}})
+    def get_columns(self, upload: Upload) -> list[object]:
+        """In the order of the file."""
+        drafted = upload.draft.get("columns", {})
+        return [drafted[name] for name in uploads.header_of(upload) if name in drafted]
+
+    @extend_schema_field(AnyObject(allow_null=True))
+    def get_report(self, upload: Upload) -> Mapping[str, object] | None:
+        """What the worker left for the curator."""
+        return datasets.parse_report(upload)
+
+    @extend_schema_field(AnyObject())
+    def get_suggestions(self, upload: Upload) -> Mapping[str, object]:
+        """What was suggested from the records."""
+        return uploads.suggestions_of(upload)
+
+
+COLUMNS = inline_serializer("ColumnsBody", {"columns": serializers.ListField(child=AnyObject(), help_text="as in a schema")})
+READING = inline_serializer(
+    "ReadingBody", {"delimiter": serializers.CharField(required=False), "decimal_comma": serializers.BooleanField(required=False)}
+)
+SUGGEST = inline_serializer(
+    "SuggestBody",
+    {"columns": serializers.ListField(child=serializers.CharField()), "acknowledged": serializers.BooleanField()},
+)
+REASON = inline_serializer("DiscardBody", {"reason": serializers.CharField()})
+FREEZE = inline_serializer("FreezeBody", {**UNIT, "table": serializers.CharField(required=False)})
+OVERLAP = inline_serializer(
+    "OverlapBody",
+    {"other": serializers.CharField(), "same_people": serializers.BooleanField(), "reason": serializers.CharField()},
+)
+USE = inline_serializer("UseBody", {"version": serializers.CharField(), "reason": serializers.CharField()})
+
+
+def _shown(upload: Upload, status: int = 200) -> Response:
+    return Response(UploadDetail(upload).data, status=status)
+
+
+class OneUpload(Api):
+    """`uploads/{id}/`"""
+
+    @extend_schema(responses=UploadDetail)
+    def get(self, request: Request, uid: UUID) -> Response:
+        """One file."""
+        return _shown(access.upload_for(caller(request), uid))
+
+
+class Columns(Api):
+    """`uploads/{id}/columns/`"""
+
+    @extend_schema(request=COLUMNS, responses=UploadDetail)
+    def post(self, request: Request, uid: UUID) -> Response:
+        """Declare the columns, in place of what was drafted; those that are not named are left out."""
+        found = access.upload_for(caller(request), uid)
+        columns = only(body_of(request), "columns").get("columns")
+        if not isinstance(columns, list):
+            raise BadInput("bad_schema", "columns: expected a list of columns", field="columns")
+        return _shown(uploads.declare_all(curator=caller(request), upload=found, columns=columns))
+
+
+class Reading(Api):
+    """`uploads/{id}/reading/`"""
+
+    @extend_schema(request=READING, responses={202: UploadDetail})
+    def post(self, request: Request, uid: UUID) -> Response:
+        """Have the worker read the file again: by what is declared, and as the body says."""
+        found = access.upload_for(caller(request), uid)
+        body = only(body_of(request), "delimiter", "decimal_comma")
+        delimiter = text_of(body, "delimiter") if "delimiter" in body else None
+        comma = _truth(body, "decimal_comma") if "decimal_comma" in body else None
+        return _shown(uploads.read_again(curator=caller(request), upload=found, delimiter=delimiter, decimal_comma=comma), 202)
+
+
+class Suggestions(Api):
+    """`uploads/{id}/suggestions/`"""
+
+    @extend_schema(request=SUGGEST, responses={202: UploadDetail})
+    def post(self, request: Request, uid: UUID) -> Response:
+        """Have domains suggested from the records. `acknowledged`: that they can show through; asking goes onto the record."""
+        found = access.upload_for(caller(request), uid)
+        body = only(body_of(request), "columns", "acknowledged")
+        names = body.get("columns")
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise BadInput("no_columns", "columns: expected a list of names", field="columns")
+        asked = uploads.ask_for_suggestions(
+            curator=caller(request), upload=found, columns=names, acknowledged=_truth(body, "acknowledged")
+        )
+        return _shown(asked, 202)
+
+
+class Freeze(Api):
+    """`uploads/{id}/freeze/`"""
+
+    @extend_schema(request=FREEZE, responses={202: UploadDetail})
+    def post(self, request: Request, uid: UUID) -> Response:
+        """Say whom it protects and have it frozen by what is declared."""
+        found = access.upload_for(caller(request), uid)
+        body = only(body_of(request), *UNIT, "table")
+        table = text_of(body, "table", found.table)
+        return _shown(uploads.hand_over(curator=caller(request), upload=found, unit=unit_of(body), table=table), 202)
+
+
+class Discard(Api):
+    """`uploads/{id}/discard/`"""
+
+    @extend_schema(request=REASON, responses=UploadDetail)
+    def post(self, request: Request, uid: UUID) -> Response:
+        """Delete a file that is not to be frozen after all."""
+        found = access.upload_for(caller(request), uid)
+        body = only(body_of(request), "reason")
+        return _shown(uploads.discard(curator=caller(request), upload=found, reason=text_of(body, "reason")))
+
+
+class Overlap(Api):
+    """`versions/{id}/overlap/`"""
+
+    @extend_schema(request=OVERLAP, responses={204: None})
+    def post(self, request: Request, uid: UUID) -> Response:
+        """Say whether this version and another are about the same people."""
+        curator = caller(request)
+        body = only(body_of(request), "other", "same_people", "reason")
+        version, other = access.version_for(curator, uid), access.version_for(curator, text_of(body, "other"))
+        same = _truth(body, "same_people")
+        datasets.declare_overlap(curator=curator, version=version, other=other, same_people=same, reason=text_of(body, "reason"))
+        return Response(status=204)
+
+
+class Use(Api):
+    """`contracts/{id}/version/`"""
+
+    @extend_schema(request=USE, responses=ContractLine)
+    def post(self, request: Request, uid: UUID) -> Response:
+        """Ask under this contract about another version of its dataset from now on; nothing is credited across versions."""
+        curator = caller(request)
+        found = access.contract_for(curator, uid, role=Role.CURATOR)
+        body = only(body_of(request), "version", "reason")
+        version = access.version_for(curator, text_of(body, "version"))
+        changed = contracts.set_version(curator=curator, contract=found, version=version, reason=text_of(body, "reason"))
+        return Response(ContractLine(changed).data)
+
+
+def _truth(body: Mapping[str, Any], name: str) -> bool:
+    value = body.get(name)
+    if not isinstance(value, bool):
+        raise BadInput("bad_boolean", f"{name}: expected true or false", field=name)
+    return value

@@ -1,0 +1,98 @@
+"""Carol's program takes a file to a version, as her browser would; Alice's finds nothing."""
+
+import json
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from curator.models import AuditEvent, Contract, Upload
+from tests.api.conftest import Caller
+from tests.cast import Cast, make_version
+from tests.uploads import MESSY, sent, served
+
+pytestmark = pytest.mark.usefixtures("db")
+
+INCOME = {"name": "income", "kind": "decimal", "low": 0, "high": 5000, "step": 0.25, "missing": True}
+SEX = {"name": "sex", "kind": "category", "values": ["F", "M"], "spellings": {"F": ["f", "female"], "M": ["m"]}}
+
+
+def send(carol: Caller, content: str, **form: str) -> Any:
+    made = carol.post("datasets/", {"name": "Panel"})[1]
+    file = SimpleUploadedFile("people.csv", content.encode())
+    return carol.client.post(f"/api/v1/datasets/{made['id']}/uploads/", {"file": file, **form})
+
+
+def test_from_a_messy_file_to_a_version(carol: Caller, alice: Caller) -> None:
+    answer = send(carol, MESSY)
+    assert (answer.status_code, answer.json()["state"]) == (202, "parsing")
+    path = f"uploads/{answer.json()['id']}/"
+    assert carol.get(path)["report"] is None
+    upload = served(Upload.objects.get())
+    found = carol.get(path)
+    assert (found["state"], found["report"]["format"]["delimiter"], found["columns"]) == ("described", ";", [])
+    assert carol.post(f"{path}columns/", {"columns": [SEX, INCOME]})[0] == 200
+    status, asked = carol.post(f"{path}suggestions/", {"columns": ["born"], "acknowledged": True})
+    assert (status, asked["state"]) == (202, "parsing")
+    assert carol.post(f"{path}columns/", {"columns": [SEX]})[0] == 409
+    served(upload)
+    found = carol.get(path)
+    assert (found["suggestions"]["born"]["kind"], found["report"]["cells"]["sex"]) == ("date", {})
+    assert [column["name"] for column in found["columns"]] == ["income", "sex"]
+    assert alice.call("GET", path)[0] == 404
+    status, waiting = carol.post(f"{path}freeze/", {"privacy_unit": "person", "person_column": "id", "k": "2"})
+    assert (status, waiting["state"]) == (202, "waiting")
+    assert served(upload).state == "frozen"
+    assert carol.get(path)["suggestions"] == {}
+
+
+@pytest.mark.parametrize(("what", "body", "code", "field"), [
+    ("columns/", {"columns": [{"name": "age", "kind": "boolean"}]}, "column_not_in_file", "columns[0].name"),
+    ("columns/", {"columns": [INCOME, {**SEX, "values": []}]}, "bad_schema", "columns[1].values"),
+    ("columns/", {"columns": {}}, "bad_schema", "columns"), ("columns/", {"columns": [], "more": 1}, "unknown_field", "more"),
+    ("suggestions/", {"columns": ["sex"], "acknowledged": False}, "not_acknowledged", "acknowledged"),
+    ("suggestions/", {"columns": ["sex"]}, "bad_boolean", "acknowledged"),
+    ("suggestions/", {"columns": "sex", "acknowledged": True}, "no_columns", "columns"),
+    ("reading/", {"delimiter": "x"}, "bad_delimiter", "delimiter"),
+    ("reading/", {"decimal_comma": 1}, "bad_boolean", "decimal_comma"),
+    ("freeze/", {"privacy_unit": ""}, "bad_privacy_unit", "privacy_unit"),
+    ("freeze/", {"privacy_unit": "record"}, "no_columns", "columns"),
+    ("discard/", {"reason": ""}, "missing_text", "reason"),
+])  # fmt: skip
+def test_what_is_wrong_is_told_with_its_place_and_changes_nothing(
+    people: Cast, carol: Caller, what: str, body: object, code: str, field: str
+) -> None:
+    upload, events = sent(people.carol), AuditEvent.objects.count()
+    status, told = carol.post(f"uploads/{upload.uid}/{what}", body)
+    assert (status, told["code"], told["field"]) == (400, code, field)
+    upload.refresh_from_db()
+    assert (upload.state, upload.draft, AuditEvent.objects.count()) == ("described", {}, events)
+
+
+def test_a_unit_without_columns_is_not_passed_over(carol: Caller) -> None:
+    answer = send(carol, MESSY, privacy_unit="record")
+    assert (answer.status_code, answer.json()["field"]) == (400, "privacy_unit")
+    assert not Upload.objects.exists()
+
+
+def test_a_file_is_read_otherwise_and_discarded(people: Cast, carol: Caller) -> None:
+    upload = sent(people.carol, "id;income, in dollars\n1;5,5\n")
+    assert carol.post(f"uploads/{upload.uid}/reading/", {"delimiter": ";", "decimal_comma": False})[0] == 202
+    report = carol.get(f"uploads/{served(upload).uid}/")["report"]
+    assert (report["format"]["header"], report["format"]["decimal_comma"]) == (["id", "income, in dollars"], False)
+    assert carol.post(f"uploads/{upload.uid}/discard/", {"reason": "The wrong year"})[1]["state"] == "discarded"
+
+
+def test_a_contract_goes_over_to_another_version_and_an_overlap_is_said(
+    people: Cast, contract: Contract, carol: Caller, bob: Caller
+) -> None:
+    version = make_version(people.carol, dataset=contract.dataset)
+    said = {"other": str(contract.version.uid), "same_people": True, "reason": "The same panel"}
+    answer = carol.client.post(f"/api/v1/versions/{version.uid}/overlap/", json.dumps(said), "application/json")
+    assert answer.status_code == 204
+    assert AuditEvent.objects.filter(kind="overlap.declared", actor="carol").count() == 1
+    body = {"version": str(version.uid), "reason": "The second wave"}
+    assert bob.post(f"contracts/{contract.uid}/version/", body)[0] == 404
+    assert carol.post(f"contracts/{contract.uid}/version/", {**body, "reason": ""})[0] == 400
+    assert carol.post(f"contracts/{contract.uid}/version/", body)[0] == 200
+    assert carol.post(f"contracts/{contract.uid}/version/", body)[0] == 409

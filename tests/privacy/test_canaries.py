@@ -1,0 +1,111 @@
+"""Exact counts and noise never leave the worker: nine-digit canaries, every workflow and failure, and then a search everywhere.
+
+The counts and the noise of a real worker are made distinctive where only a test can reach (`canary_worker`). Afterwards no table,
+log, message, file of the database, page, download or answer of the API may have one, while the values that were released are
+found, which shows that the search works.
+"""
+
+from collections.abc import Callable
+from itertools import chain
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from curator import queue
+from curator.models import Contract, Query
+from tests.cast import ROWS, Cast, cast, make_contract
+from tests.fixtures.figures import Figure
+from tests.fixtures.worker import Worker
+from tests.privacy import places
+from tests.worker.scene import MEN, MIDDLE_AGED, WOMEN, ask, is_final, state, until
+
+NOBODY = {"all": [{"column": "age", "less_than": 20}, {"column": "age", "more_than": 30}]}
+Start = Callable[..., Worker]
+
+
+def serve(*asked: Query) -> None:
+    """Wait until these have their end, ringing meanwhile as the periodic sweep would."""
+
+    def done() -> bool:
+        queue.ring(asked[0].contract_id)
+        return is_final(*asked)
+
+    until(done)
+
+
+def numbers(folder: Path, kind: str) -> set[str]:
+    found = folder / kind
+    return {line.lstrip("-") for line in found.read_text().split()} if found.exists() else set()
+
+
+def every_way(people: Cast, contract: Contract) -> list[Query]:
+    """Measured, topped up, from history, grouped, scarce with diagnostics, a share, nobody there, past what is left."""
+    first = [
+        ask(people.alice, contract, WOMEN, within=25), ask(people.bob, contract, WOMEN, within=25),
+        ask(people.bob, contract, WOMEN, within=10), ask(people.alice, contract, group_by=[{"column": "city"}], within=20),
+        ask(people.alice, contract, MEN, relative="0.5", confidence="0.9"), ask(people.bob, contract, NOBODY, within=1),
+        ask(people.alice, contract, MIDDLE_AGED, rho="0.9"),
+        ask(people.bob, contract, {"column": "member", "equals": True}, rho="5", under_scarcity="all_or_nothing"),
+    ]  # fmt: skip
+    serve(*first)
+    return first
+
+
+def every_failure(people: Cast, contract: Contract, folder: Path, owner: psycopg.Connection[object]) -> list[Query]:
+    """The engine breaks with a count in its message; a row with what was drawn is refused; something breaks after the draw."""
+    failed = []
+    for number, failure in enumerate(("engine", "settle", "constraint")):
+        (folder / "fail").write_text(failure)
+        if failure == "constraint":
+            owner.execute("ALTER TABLE curator_release ADD CONSTRAINT none_is_right CHECK (value = 7) NOT VALID")
+        failed.append(ask(people.bob, contract, {"column": "age", "equals": 30 + number}, rho="0.01"))
+        serve(failed[-1])
+    owner.execute("ALTER TABLE curator_release DROP CONSTRAINT none_is_right")
+    (folder / "fail").unlink()
+    return failed
+
+
+@pytest.fixture
+def people(db: None) -> Cast:
+    return cast()
+
+
+@pytest.mark.trust
+def test_exact_counts_and_noise_are_nowhere(
+    people: Cast, start_worker: Start, owner_connection: psycopg.Connection[object], tmp_path: Path, figure: Figure
+) -> None:
+    worker = start_worker(concurrency=1, include="tests.privacy.canary_worker", CANARY_FOLDER=str(tmp_path))
+    contract = make_contract(people, rows=ROWS, rho_total="2", xi="0.5", kappa="0.0001", rho_d=10**11, query_cap=3 * 10**11)
+    answered = every_way(people, contract)
+    assert {state(query) for query in answered} >= {"answered", "partial", "declined"}
+    failed = every_failure(people, contract, tmp_path, owner_connection)
+    assert [state(query) for query in failed] == ["failed"] * 3
+    secret = numbers(tmp_path, "exact") | numbers(tmp_path, "noise")
+    told = [*places.tables(), *places.logs(worker), *places.pages(contract, people.alice, people.carol, people.dora)]
+    raw = list(places.raw_files())
+    assert list(chain(places.hits(iter(told), secret), places.raw_hits(iter(raw), secret))) == []
+    shown = {place.split()[0] for place, _ in places.hits(iter(told), numbers(tmp_path, "value"))}
+    assert shown >= {"table", "alice", "dora"}  # what was released is found where it should be
+    assert "none_is_right" in worker.log and "RuntimeError" in worker.log and "count_failed" in worker.log
+    assert len(secret) > 20 and len(told) > 100
+    figure(
+        row=10, n=len(secret) * (len(told) + len(raw)), seen=f"0 hits of {len(secret)} canaries in {len(told) + len(raw)} places"
+    )
+
+
+@pytest.mark.trust
+def test_a_worker_that_tells_a_count_or_its_noise_is_found_out(
+    people: Cast, start_worker: Start, tmp_path: Path, figure: Figure
+) -> None:
+    (tmp_path / "leak").write_text("log event")
+    worker = start_worker(concurrency=1, include="tests.privacy.canary_worker", CANARY_FOLDER=str(tmp_path))
+    contract = make_contract(people, rows=ROWS)
+    serve(ask(people.alice, contract, WOMEN, within=25))
+    logged = list(places.hits(places.logs(worker), numbers(tmp_path, "exact")))
+    assert [place for place, _ in logged] == ["log of the worker"]
+    noted = {place for place, _ in places.hits(places.tables(), numbers(tmp_path, "noise"))}
+    assert noted == {"table public.curator_auditevent"}
+    seen = {place for place, _ in places.hits(places.pages(contract, people.dora), numbers(tmp_path, "noise"))}
+    assert f"dora /api/v1/audit/?chain={contract.uid}" in seen
+    figure(row=10, n=len(numbers(tmp_path, "exact")), mutant="an exact count in a log line, noise in an event: both caught")
