@@ -35,7 +35,7 @@ def soak(running: Supervisor, bind: str, seconds: float) -> dict[str, Any]:
     """Run for so long and say what was found."""
     wait_listening(bind)
     curator, analysts = asking.make_people(NAMES)
-    contracts = [asking.scene(PEOPLE, curator, analysts).contract for _ in range(2)]
+    contracts = [asking.scene(PEOPLE + number, curator, analysts).contract for number in range(2)]  # of other people each
     stop, chance = threading.Event(), random.Random(1)
     clients = [_client(bind, user, contracts, stop, number) for number, user in enumerate(analysts.values())]
     threads = [threading.Thread(target=client.run) for client in clients]
