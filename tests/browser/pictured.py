@@ -7,6 +7,7 @@ from curator.experiments import running
 from curator.experiments.scenarios import Chosen
 from curator.models import BudgetRequest, Contract, Experiment, Query
 from curator.services import budget_requests, execution, queries, saved
+from tests.browser.company import make_company
 from tests.cast import Cast, units
 
 
@@ -24,6 +25,7 @@ class Pictured:
     waiting: Query
     request: BudgetRequest
     experiment: Experiment
+    company: dict[str, dict[str, str]]  # further pages by who looks at them
 
 
 def ask(step: script.Step, people: Cast, contract: Contract) -> Query:
@@ -56,12 +58,17 @@ def make_pictured() -> Pictured:
         saved.save_query(owner=people.alice, query=told[0], name=name)
     for row in (*told, *scarce):
         row.refresh_from_db()
+    company = make_company(people, contract)
     contract.refresh_from_db()
-    return Pictured(people, contract, told[0], told[1], told[3], told[4], scarce[1], waiting, request, experiment)
+    return Pictured(people, contract, told[0], told[1], told[3], told[4], scarce[1], waiting, request, experiment, company)
 
 
 def pages(scene: Pictured) -> dict[str, dict[str, str]]:
     """What each person looks at: a name for the picture, and the address."""
+    return {who: {**addresses, **scene.company.get(who, {})} for who, addresses in _pages(scene).items()}
+
+
+def _pages(scene: Pictured) -> dict[str, dict[str, str]]:
     inside = f"/contracts/{scene.contract.uid}"
     return {
         "alice": {
