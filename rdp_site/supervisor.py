@@ -153,8 +153,10 @@ class Supervisor:
         if service.heartbeat is None or age < service.idle_patience:
             return
         silent = heartbeat.silence(service.heartbeat)
+        is_starting = silent is None or silent >= age  # on a busy machine that alone takes its time
         silent = age if silent is None else min(age, silent)
-        if silent > (service.patience if heartbeat.is_at_work(service.heartbeat) else service.idle_patience):
+        is_busy = is_starting or heartbeat.is_at_work(service.heartbeat)
+        if silent > (service.patience if is_busy else service.idle_patience):
             self.say(f"{service.name} has been silent for {silent:.0f} s; ending it")
             os.killpg(running.process.pid, signal.SIGKILL)  # it leads a session of its own
 

@@ -99,7 +99,7 @@ def test_who_overstays_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_a_service_that_shows_no_sign_of_life_is_ended_and_started_again(tmp_path: Path) -> None:
     said: queue.Queue[str] = queue.Queue()
-    stuck = Service("one", python("one", SLEEPER).command, heartbeat=tmp_path / "heartbeat", patience=60.0, idle_patience=0.2)
+    stuck = Service("one", python("one", SLEEPER).command, heartbeat=tmp_path / "heartbeat", patience=0.2)
     with supervisor.running([stuck], var=tmp_path, say=said.put) as running:
         first = running.pids()["one"]
         assert "has been silent" in said.get(timeout=30)
