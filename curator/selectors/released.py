@@ -17,8 +17,9 @@ from curator.mechanism.support import Held
 from curator.models import Contract, Release, Support
 from curator.selectors.paging import Page, cut
 
-#: What may hold a column's name without being the column: texts and dates, and other columns' names in quotes.
-LITERALS, QUOTED = "'([^']|'')*'", '"([^"]|"")*"'
+#: What may hold a column's name without being the column: texts and dates, and other columns' names in quotes. Both are found
+#: in one go from the left, as either may hold the other's quotes.
+LITERAL, QUOTED = "'([^']|'')*'", '"([^"]|"")*"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +71,9 @@ def _supports(contract: Contract, sought: Sought) -> QuerySet[Support]:
 def _about(rows: QuerySet[Support], column: str) -> QuerySet[Support]:
     """Those whose condition names the column: the whole name, as it is written there, outside of any literal."""
     written = name_text(column)
-    passed_over = LITERALS if written.startswith('"') else f"{LITERALS}|{QUOTED}"
-    bare = Func(
-        F("descriptor__text"), Value(passed_over), Value(""), Value("g"), function="regexp_replace", output_field=TextField()
-    )
+    kept = r"\1" if written.startswith('"') else ""
+    removed = (Value(f"({QUOTED})|{LITERAL}"), Value(kept), Value("g"))
+    bare = Func(F("descriptor__text"), *removed, function="regexp_replace", output_field=TextField())
     name = re.sub(r"([^\w\s])", r"\\\1", written)
     return rows.alias(bare=bare).filter(bare__regex=rf'(^|[^\w"]){name}($|[^\w"])')
 

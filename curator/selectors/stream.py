@@ -69,23 +69,13 @@ def _allotments(contract: Contract, span: Span) -> Iterator[Placed]:
 
 
 def _questions(contract: Contract, span: Span) -> Iterator[Placed]:
-    decisions = Decision.objects.filter(query__contract=contract, event_seq__range=span)
-    rows = list(decisions.exclude(regime=UNPRICED).select_related("query__analyst").order_by("event_seq"))
-    bins = _bins([row.query_id for row in rows])
-    for row in rows:
-        yield Placed(row.event_seq, _asked(row, tuple(bins[row.query_id])))
-
-
-def _asked(row: Decision, bins: tuple[events.Bin, ...]) -> events.Asked:
-    """One decided question as the comparators take it."""
-    query = row.query
-    return events.Asked(
-        analyst=query.analyst.get_username(),
-        query=str(query.uid),
-        bins=bins,
-        under_scarcity=UnderScarcity(query.under_scarcity),
-        k=row.k,
-    )
+    """Plain columns, no rows of models: a process that starts beside a long record reads all of it once."""
+    decisions = Decision.objects.filter(query__contract=contract, event_seq__range=span).exclude(regime=UNPRICED)
+    columns = ("event_seq", "query_id", "query__analyst__username", "query__uid", "query__under_scarcity", "k")
+    rows = list(decisions.order_by("event_seq").values_list(*columns))
+    bins = _bins([row[1] for row in rows])
+    for seq, query, analyst, uid, under_scarcity, k in rows:
+        yield Placed(seq, events.Asked(analyst, str(uid), tuple(bins[query]), UnderScarcity(under_scarcity), k))
 
 
 def _bins(query_ids: list[int]) -> dict[int, list[events.Bin]]:

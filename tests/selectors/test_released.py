@@ -13,7 +13,7 @@ from tests.web.scene import ask, within
 pytestmark = pytest.mark.usefixtures("db")
 
 #: Names that contain each other, need quoting, or stand in another's values.
-AWKWARD = ("age", "wage", "a b", 'q"q', "100%", "a.b", "capital-gain", "order", "年齢", "AGE")
+AWKWARD = ("age", "wage", "a b", 'q"q', "x'y", "o'age'o", "100%", "a.b", "capital-gain", "order", "年齢", "AGE")
 
 
 def texts(contract: Contract, **sought: object) -> set[str]:
