@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from curator.demo import script, stage
 from curator.experiments import running
 from curator.experiments.scenarios import Chosen
-from curator.models import BudgetRequest, Contract, Experiment, Query
-from curator.services import budget_requests, execution, queries, saved
+from curator.models import BudgetRequest, Contract, Experiment, Query, Upload
+from curator.services import budget_requests, execution, queries, saved, uploads
 from tests.browser.company import make_company
 from tests.cast import Cast, units
+from tests.uploads import sent, served
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,8 @@ class Pictured:
     request: BudgetRequest
     experiment: Experiment
     company: dict[str, dict[str, str]]  # further pages by who looks at them
+    described: Upload
+    refused: Upload
 
 
 def ask(step: script.Step, people: Cast, contract: Contract) -> Query:
@@ -60,7 +63,23 @@ def make_pictured() -> Pictured:
         row.refresh_from_db()
     company = make_company(people, contract)
     contract.refresh_from_db()
-    return Pictured(people, contract, told[0], told[1], told[3], told[4], scarce[1], waiting, request, experiment, company)
+    described, refused = files(people)
+    return Pictured(
+        people, contract, told[0], told[1], told[3], told[4], scarce[1], waiting, request, experiment, company, described,
+        refused,
+    )  # fmt: skip
+
+
+def files(people: Cast) -> tuple[Upload, Upload]:
+    """A file half declared, with a domain suggested and cells that would not fit, and one that was refused."""
+    described = sent(people.carol, name="Panel")
+    spelled = {"F": ["f", "female"], "M": ["m"]}
+    sexes = {"name": "sex", "kind": "category", "values": ["F", "M"], "spellings": spelled, "title": "Sex"}
+    incomes = {"name": "income", "kind": "decimal", "low": 0, "high": 100, "step": 0.5, "missing": True}
+    for column in (sexes, incomes):
+        uploads.declare(curator=people.carol, upload=described, column=column)
+    uploads.ask_for_suggestions(curator=people.carol, upload=described, columns=["born"], acknowledged=True)
+    return served(described), sent(people.carol, "age;;age\n1;2;3\n", dataset=described.dataset)
 
 
 def pages(scene: Pictured) -> dict[str, dict[str, str]]:
@@ -88,7 +107,9 @@ def _pages(scene: Pictured) -> dict[str, dict[str, str]]:
         "carol": {
             "home": "/", "control": f"{inside}/control/", "people": f"{inside}/people/", "requests": f"{inside}/requests/",
             "compare": f"{inside}/compare/", "datasets": "/datasets/", "dataset": f"/datasets/{scene.contract.dataset.uid}/",
-            "dataset-new": "/datasets/new/", "contract-new": "/contracts/new/",
+            "dataset-new": "/datasets/new/", "dataset-files": f"/datasets/{scene.described.dataset.uid}/",
+            "version-new": f"/datasets/{scene.described.dataset.uid}/versions/new/", **file_pages(scene),
+            "contract-new": "/contracts/new/",
             "laboratory": f"{inside}/laboratory/", "experiment": f"/experiments/{scene.experiment.uid}/",
         },
         "dora": {
@@ -96,4 +117,14 @@ def _pages(scene: Pictured) -> dict[str, dict[str, str]]:
             "answer": f"/queries/{scene.free.uid}/",
         },
         "nobody": {"sign-in": "/sign-in/"},
+    }  # fmt: skip
+
+
+def file_pages(scene: Pictured) -> dict[str, str]:
+    """The way from a file to a version, and what is said of versions."""
+    file, version = f"/uploads/{scene.described.uid}", f"/versions/{scene.contract.version.uid}"
+    return {
+        "upload": f"{file}/", "upload-refused": f"/uploads/{scene.refused.uid}/", "column": f"{file}/columns/2/",
+        "column-suggested": f"{file}/columns/4/", "column-undeclared": f"{file}/columns/0/", "suggest": f"{file}/suggest/",
+        "freeze": f"{file}/freeze/", "version-use": f"{version}/use/", "version-overlap": f"{version}/overlap/",
     }  # fmt: skip
