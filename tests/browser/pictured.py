@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from curator.demo import script, stage
 from curator.experiments import running
 from curator.experiments.scenarios import Chosen
-from curator.models import BudgetRequest, Contract, Experiment, Query
+from curator.models import BudgetRequest, Contract, Experiment, Query, Verification
 from curator.services import budget_requests, execution, queries, saved
+from curator.services.verification import requested
 from tests.browser.company import make_company
 from tests.cast import Cast, units
 
@@ -25,6 +26,8 @@ class Pictured:
     waiting: Query
     request: BudgetRequest
     experiment: Experiment
+    verified: Verification
+    verifying: Verification
     company: dict[str, dict[str, str]]  # further pages by who looks at them
 
 
@@ -54,13 +57,18 @@ def make_pictured() -> Pictured:
     waiting = ask(late, people, contract)
     experiment = running.start(owner=people.carol, contract=contract, chosen=Chosen.of(contract))
     running.run(experiment.pk)
+    chain = str(contract.uid)
+    verified, verifying = (requested.start(owner=people.dora, chains=[chain]) for _ in range(2))
+    requested.run(verified.pk)
     for name in ("", "Every spring"):
         saved.save_query(owner=people.alice, query=told[0], name=name)
     for row in (*told, *scarce):
         row.refresh_from_db()
     company = make_company(people, contract)
     contract.refresh_from_db()
-    return Pictured(people, contract, told[0], told[1], told[3], told[4], scarce[1], waiting, request, experiment, company)
+    return Pictured(
+        people, contract, told[0], told[1], told[3], told[4], scarce[1], waiting, request, experiment, verified, verifying, company
+    )
 
 
 def pages(scene: Pictured) -> dict[str, dict[str, str]]:
@@ -93,6 +101,11 @@ def _pages(scene: Pictured) -> dict[str, dict[str, str]]:
         },
         "dora": {
             "record": "/audit/", "event": f"/audit/{scene.contract.uid}/23/", "verify": "/audit/verify/",
+            "verification": f"/audit/verifications/{scene.verified.uid}/",
+            "verification-waiting": f"/audit/verifications/{scene.verifying.uid}/", "receipts": "/audit/receipts/",
+            "balance": f"/audit/balance/{scene.contract.uid}/",
+            "balance-one": f"/audit/balance/{scene.contract.uid}/?analyst=bob",
+            "record-nothing": "/audit/?kind=sign_in&until=2001-01-01",
             "answer": f"/queries/{scene.free.uid}/",
         },
         "nobody": {"sign-in": "/sign-in/"},
