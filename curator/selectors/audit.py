@@ -175,7 +175,7 @@ def event_page(row: AuditEvent) -> EventPage:
     last = AuditHead.objects.filter(chain=row.chain).values_list("seq", flat=True).first() or row.seq
     return EventPage(
         line=_line(row, titles_of([row.chain])),
-        reason=next((str(data[name]) for name in ("reason", "note") if data.get(name)), ""),
+        reason=_reason(row.kind, data),
         approval=_approval(row, data),
         operands=tuple(_operands(data)),
         body=bytes(row.body).decode(),
@@ -183,6 +183,13 @@ def event_page(row: AuditEvent) -> EventPage:
         before=row.seq - 1 if row.seq > 1 else None,
         after=row.seq + 1 if row.seq < last else None,
     )
+
+
+def _reason(kind: str, data: Mapping[str, Any]) -> str:
+    """The reason that somebody gave; of a decision, the rule that made it."""
+    if kind == "query.decided":
+        return " · ".join(str(data[name]) for name in ("kind", "regime", "reason") if data.get(name))
+    return next((str(data[name]) for name in ("reason", "note") if data.get(name)), "")
 
 
 def _approval(row: AuditEvent, data: Mapping[str, Any]) -> Approval | None:

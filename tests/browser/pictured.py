@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from curator.demo import script, stage
 from curator.experiments import running
 from curator.experiments.scenarios import Chosen
-from curator.models import BudgetRequest, Contract, Experiment, Query, Upload
+from curator.models import BudgetRequest, Contract, Experiment, Query, Upload, Verification
 from curator.services import budget_requests, execution, queries, saved, uploads
+from curator.services.verification import requested
 from tests.browser.company import make_company
 from tests.cast import Cast, units
 from tests.uploads import sent, served
@@ -26,6 +27,8 @@ class Pictured:
     waiting: Query
     request: BudgetRequest
     experiment: Experiment
+    verified: Verification
+    verifying: Verification
     company: dict[str, dict[str, str]]  # further pages by who looks at them
     described: Upload
     refused: Upload
@@ -57,6 +60,9 @@ def make_pictured() -> Pictured:
     waiting = ask(late, people, contract)
     experiment = running.start(owner=people.carol, contract=contract, chosen=Chosen.of(contract))
     running.run(experiment.pk)
+    chain = str(contract.uid)
+    verified, verifying = (requested.start(owner=people.dora, chains=[chain]) for _ in range(2))
+    requested.run(verified.pk)
     for name in ("", "Every spring"):
         saved.save_query(owner=people.alice, query=told[0], name=name)
     for row in (*told, *scarce):
@@ -65,8 +71,8 @@ def make_pictured() -> Pictured:
     contract.refresh_from_db()
     described, refused = files(people)
     return Pictured(
-        people, contract, told[0], told[1], told[3], told[4], scarce[1], waiting, request, experiment, company, described,
-        refused,
+        people, contract, told[0], told[1], told[3], told[4], scarce[1], waiting, request, experiment, verified,
+        verifying, company, described, refused,
     )  # fmt: skip
 
 
@@ -114,6 +120,11 @@ def _pages(scene: Pictured) -> dict[str, dict[str, str]]:
         },
         "dora": {
             "record": "/audit/", "event": f"/audit/{scene.contract.uid}/23/", "verify": "/audit/verify/",
+            "verification": f"/audit/verifications/{scene.verified.uid}/",
+            "verification-waiting": f"/audit/verifications/{scene.verifying.uid}/", "receipts": "/audit/receipts/",
+            "balance": f"/audit/balance/{scene.contract.uid}/",
+            "balance-one": f"/audit/balance/{scene.contract.uid}/?analyst=bob",
+            "record-nothing": "/audit/?kind=sign_in&until=2001-01-01",
             "answer": f"/queries/{scene.free.uid}/",
         },
         "nobody": {"sign-in": "/sign-in/"},

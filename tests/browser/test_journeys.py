@@ -1,7 +1,10 @@
 """Journeys in a real browser against the real site, worker and database."""
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +17,7 @@ from tests.cast import ROWS, cast, make_contract, units
 from tests.fixtures.worker import Worker
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Locator, Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("db")]
 
@@ -145,7 +148,9 @@ def test_carol_approves_less_than_bob_asked_for(page: "Page", contract: Contract
     assert BudgetRequest.objects.get().granted == units("0.04")
 
 
-def test_dora_reads_the_record_and_verifies_it(page: "Page", contract: Contract, site: str) -> None:
+def test_dora_reads_the_record_and_verifies_it(
+    page: "Page", contract: Contract, site: str, worker: Worker, tmp_path: Path
+) -> None:
     let_in(page, site, person("dora"))
     page.goto("/audit/")
     page.get_by_label("Kind").select_option("allotment.set")
@@ -155,10 +160,37 @@ def test_dora_reads_the_record_and_verifies_it(page: "Page", contract: Contract,
     expect(page.get_by_role("link", name="allotment.set")).to_have_count(2)
     page.get_by_role("link", name="allotment.set").first.click()
     expect(page.get_by_text("Head after", exact=True)).to_be_visible()
+    expect(page.get_by_text("Why", exact=True)).to_be_visible()
+
     page.goto("/audit/verify/")
     page.get_by_role("button", name="Verify now").click()
-    expect(page.get_by_text("Everything agrees")).to_be_visible()
-    assert AuditEvent.objects.filter(kind="record.verified", actor="dora").exists()
+    expect(page).to_have_url(re.compile("/audit/verifications/"))
+    expect(page.get_by_text("Everything agrees")).to_be_visible(timeout=60_000)
+    assert AuditEvent.objects.filter(kind="record.verified", actor="dora").count() == 2
+
+    page.goto("/audit/verify/")
+    taken = {}
+    for name in ("verify_record.py", "record.ndjson"):
+        taken[name] = save(page, page.get_by_role("link", name=name), tmp_path / name)
+    page.goto("/audit/receipts/")
+    taken["receipts"] = save(page, page.get_by_role("link", name="Download JSON lines"), tmp_path / "receipts.jsonl")
+    words = [sys.executable, "-I", "-S", taken["verify_record.py"], taken["record.ndjson"], "--anchor", taken["receipts"]]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert done.stdout.startswith("The record is consistent: 2 chains, ")
+
+    forged = Path(taken["record.ndjson"]).read_bytes().replace(b'"actor":"carol"', b'"actor":"craol"', 1)
+    Path(taken["record.ndjson"]).write_bytes(forged)
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, "its hash does not follow from its bytes" in done.stdout) == (1, True)
+
+
+def save(page: "Page", link: "Locator", path: Path) -> str:
+    """Click a link that downloads, and keep the file."""
+    with page.expect_download() as download:
+        link.click()
+    download.value.save_as(path)
+    return str(path)
 
 
 def test_everything_but_charts_works_without_scripts(

@@ -23,7 +23,8 @@ def check(noted: Iterable[Receipt], chains: Container[str] | None, checked: Coun
     for chain, of_chain in by_chain.items():
         for start in range(0, len(of_chain), CHUNK):
             _check(chain, of_chain[start : start + CHUNK])
-    checked["anchors"] += len(wanted)
+    if wanted:
+        checked["anchors"] += len(wanted)
 
 
 def _check(chain: str, noted: Iterable[Receipt]) -> None:

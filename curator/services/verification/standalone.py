@@ -75,6 +75,7 @@ class Contract:
         self.asked: dict[str, dict[str, Any]] = {}
         self.ended: set[str] = set()
         self.releases: set[str] = set()
+        self.raises: dict[str, tuple[int, int, str]] = {}  # proposed: before, after, by whom
         self.requests: dict[str, str] = {}  # request -> who asked; "" once it is decided
 
     def apply(self, place: str, body: dict[str, Any]) -> bool:
@@ -100,8 +101,20 @@ class Contract:
         self.on_contract_drafted(place, data, body)
         self.state = "open"
 
-    def on_contract_raised(self, place: str, data: dict[str, Any], _: dict[str, Any]) -> None:
-        """A larger total."""
+    def on_contract_raise_proposed(self, place: str, data: dict[str, Any], body: dict[str, Any]) -> None:
+        """A larger total that another curator decides on."""
+        same(place, "before", data["before"], self.settings["rho_total"])
+        self.raises[data["raise"]] = data["before"], data["after"], body["actor"]
+
+    def on_contract_raise_rejected(self, place: str, data: dict[str, Any], _: dict[str, Any]) -> None:
+        """The total stays; whoever proposed it may withdraw it."""
+        same(place, "before and after", (data["before"], data["after"]), self.raises.pop(data["raise"])[:2])
+
+    def on_contract_raised(self, place: str, data: dict[str, Any], body: dict[str, Any]) -> None:
+        """A larger total, as it was proposed if it was."""
+        proposed = self.raises.pop(data["raise"], (data["before"], data["after"], ""))
+        same(place, "before and after", (data["before"], data["after"]), proposed[:2])
+        require(proposed[2] != body["actor"], place, "somebody decided their own proposal")
         same(place, "before", data["before"], self.settings["rho_total"])
         require(data["after"] > data["before"], place, "a raise goes upwards")
         self.settings |= {"rho_total": data["after"], "rho_est": data["rho_est"], "rho_ans": data["rho_ans"]}
