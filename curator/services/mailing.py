@@ -25,6 +25,7 @@ from django.utils import timezone
 
 from accounts import resets
 from accounts.models import User
+from curator import ticks
 from curator.models import Notice
 from curator.selectors import notices
 from curator.selectors.notices import NoticeLine
@@ -104,7 +105,7 @@ def _due() -> list[tuple[User, list[Notice]]]:
 def _send_notices(server: BaseEmailBackend, user: User, rows: list[Notice]) -> bool:
     sent = _send(server, letter(user, notices.lines(user, rows)))
     if sent:
-        Notice.objects.filter(pk__in=[row.pk for row in rows]).update(mailed_at=timezone.now())
+        Notice.objects.filter(pk__in=[row.pk for row in rows]).update(mailed_at=ticks.now())
     return sent
 
 

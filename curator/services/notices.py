@@ -6,9 +6,8 @@ cannot be what makes it fail. Mail is another matter, see `mailing`.
 
 from collections.abc import Iterable, Sequence
 
-from django.utils import timezone
-
 from accounts.models import User
+from curator import ticks
 from curator.models import BudgetRequest, Contract, Notice, Query, TotalRaise
 
 Kind = Notice.Kind
@@ -38,4 +37,4 @@ def seen(user: User, *kinds: str, contract: Contract | None = None, query: Query
         mine = mine.filter(contract=contract)
     if query is not None:
         mine = mine.filter(query=query)
-    mine.update(seen_at=timezone.now())
+    mine.update(seen_at=ticks.now())
