@@ -34,8 +34,8 @@ def main() -> int:
     sys.stdout.write(text + "\n")
     if chosen.out:
         chosen.out.write_text(text + "\n", encoding="utf-8")
-    good = (found["lost"], found["changed"], found["stuck"], found["verify"]) == (0, 0, 0, "consistent")
-    return 0 if good else 1
+    nothing = (found["lost"], found["changed"], found["stuck"], found["failed"]) == (0, 0, 0, 0)
+    return 0 if nothing and found["spent"] == found["ledger"] and found["verify"] == "consistent" else 1
 
 
 if __name__ == "__main__":

@@ -65,8 +65,11 @@ def main() -> int:
         )
         failed += 0 if chosen.soak else _run("bench.soak", "--out", str(soak))
         text = table(read(figures)) + "\n\n" + soaked(json.loads(soak.read_text()) if soak.exists() else {})
-    README.write_text(written(README.read_text(encoding="utf-8"), text), encoding="utf-8")
     sys.stdout.write(text + "\n")
+    if failed:
+        sys.stderr.write("README.md is left as it was: something failed.\n")
+    else:
+        README.write_text(written(README.read_text(encoding="utf-8"), text), encoding="utf-8")
     return failed
 
 
@@ -120,7 +123,8 @@ def soaked(found: Mapping[str, Any]) -> str:
         f"Soak, {found['seconds']:,} s: {found['contracts']} contracts, {found['analysts']} analysts over HTTP, "
         f"{found['questions']:,} questions acknowledged, {found['answered']:,} answered; workers killed {found['worker_kills']} "
         f"times, the database {found['database_kills']} times, {found['doubled']:,} messages doubled. Questions lost "
-        f"{found['lost']}, stuck {found['stuck']}, answers changed {found['changed']}; next answer after a kill: p95 "
+        f"{found['lost']}, failed {found['failed']}, stuck {found['stuck']}, answers changed {found['changed']}; "
+        f"next answer after a kill: p95 "
         f"{found['recovery_p95_s']} s (n = {found['recoveries']}); memory {found['memory_start_mb']:,} MB at the start, "
         f"{found['memory_end_mb']:,} MB at the end; `verify`: {found['verify']}. `make soak`"
     )

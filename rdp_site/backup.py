@@ -38,6 +38,13 @@ def back_up(folder: Path) -> dict[str, Any]:
     if folder.exists():
         raise CannotBackUp(f"{folder} exists already: name a folder that does not.")
     half_made = folder.with_name(f".{folder.name}.{os.getpid()}")
+    try:
+        return _written(half_made, folder)
+    finally:
+        shutil.rmtree(half_made, ignore_errors=True)  # what failed half-way holds records too
+
+
+def _written(half_made: Path, folder: Path) -> dict[str, Any]:
     private_folder(half_made)
     manifest = {"format": FORMAT, "made_at": timezone.now().isoformat(), "heads": _heads()}
     _postgres("pg_dump", ["--format=custom", "--exclude-schema=pgmq", f"--file={half_made / DUMP}"])

@@ -5,6 +5,7 @@ addresses that take files (`takes_files` on the view), and only from people who 
 A body without a length is an empty one here: chunked bodies are read by nobody.
 """
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -36,9 +37,14 @@ class BodyLimit:
 
 
 def length(request: HttpRequest) -> int:
-    """The length that the client declares; what is none counts as nothing, and nothing more is read of it."""
+    """The length that the client declares; what is none counts as nothing, and nothing more is read of it.
+
+    A number with more digits than any machine has bytes is one all the same: the server would take it at its word.
+    """
     text = str(request.META.get("CONTENT_LENGTH") or "0")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else 0
+    if not (text.isascii() and text.isdigit()):
+        return 0
+    return int(text) if len(text) < 20 else sys.maxsize
 
 
 def most_bytes(request: HttpRequest, view: Callable[..., Any]) -> int:

@@ -78,7 +78,7 @@ def _contract_alerts(contract: ContractState) -> list[Alert]:
     if contract.left_share < SCARCE:
         found.append(Alert("budget_low", f"{contract.left_share / 10:.1f} % of the budget is left in contract {contract.uid}."))
     if contract.held:
-        found.append(Alert(contract.held, f"Nothing is released for contract {contract.uid}: its record and receipts differ."))
+        found.append(Alert(contract.held, f"Nothing is released for contract {contract.uid}, because of its receipts."))
     if contract.consistent is False:
         found.append(Alert("record_broken", f"The last verification of contract {contract.uid} found a contradiction."))
     return found

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from curator.mechanism import receipts
+from curator.mechanism.chain import GENESIS
 from curator.selectors import exports
 from curator.services.audit import SITE, Event, append_alone, chain_of
 from curator.services.verification import standalone
@@ -38,6 +39,16 @@ def test_an_honest_record_is_consistent_and_replayed(db: None, settings: Any, tm
     assert "1 anchors" in said
     code, said = run(record)
     assert (code, "No anchor was given" in said) == (0, True)
+
+
+def test_a_head_noted_before_the_first_event_is_of_the_same_record(db: None, settings: Any) -> None:
+    settings.TICK_MS = 0
+    chain = chain_of(busy_week().contract)
+    nothing = {"at": "2026-01-01T00:00:00Z", "chain": chain, "head": GENESIS, "seq": 0, "spent": 0}
+    record = [("line", line) for line in exports.record([chain])]
+    assert standalone.verify(record, {chain: [nothing]})["anchors"] == 1
+    with pytest.raises(standalone.Difference):
+        standalone.verify(record, {chain: [nothing | {"head": "f" * 64}]})
 
 
 @pytest.fixture

@@ -71,6 +71,10 @@ def test_what_is_no_backup_or_would_be_overwritten_is_refused(place: Path) -> No
     assert taken.returncode == 1
     assert "exists already" in taken.stderr
     assert (place / "something" / "mine.txt").read_text() == "kept"
+    (place / "var" / "versions" / "gone.parquet").symlink_to(place / "nowhere")
+    lost = manage("backup", str(place / "new"), env=env, check=False)
+    assert (lost.returncode, "Traceback" in lost.stderr) == (1, False)
+    assert sorted(path.name for path in place.iterdir()) == ["something", "var"], "nothing of a backup that failed is left"
     none = manage("restore", str(place / "something"), env=environment(place / "other"), check=False)
     assert none.returncode == 1
     assert "is no backup" in none.stderr

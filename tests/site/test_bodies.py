@@ -130,6 +130,13 @@ def test_each_address_takes_what_it_needs(people: Cast, settings: Settings) -> N
     assert not Dataset.objects.exists()
 
 
+@pytest.mark.parametrize("length", ["9" * 20, "9" * 400, "0" * 30 + "1"])
+def test_a_length_of_too_many_digits_is_too_large(length: str) -> None:
+    for path in ("/sign-in/", "/api/v1/tokens/"):
+        answer = Client().post(path, b"", content_type="application/x-www-form-urlencoded", CONTENT_LENGTH=length)
+        assert answer.status_code == 413, path
+
+
 def test_a_programs_key_is_looked_at_before_its_body(people: Cast) -> None:
     dataset = Dataset.objects.create(name="people", owner=people.carol)
     answer = Client().post(

@@ -20,6 +20,12 @@ def test_the_unit_runs_the_supervisor_and_stops_it_gently() -> None:
     assert int(service["TimeoutStopSec"]) > 30, "longer than the grace that the supervisor gives its services"
 
 
+def test_what_lives_outside_var_can_be_written() -> None:
+    text = (DEPLOY / "residual.service").read_text(encoding="utf-8")
+    assert "StateDirectory=residual\n" in text
+    assert "Environment=RDP_RECEIPTS=/var/lib/residual/receipts\n" in text
+
+
 def test_every_command_named_there_exists() -> None:
     text = "\n".join(path.read_text(encoding="utf-8") for path in DEPLOY.iterdir())
     named = set(re.findall(r"manage\.py (\w+)", text))

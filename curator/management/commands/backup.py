@@ -21,6 +21,6 @@ class Command(BaseCommand):
         """Write it, or say why not."""
         try:
             manifest = back_up(options["folder"].absolute())
-        except CannotBackUp as error:
+        except (CannotBackUp, OSError) as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"Backed up {len(manifest['heads'])} chains into {options['folder']}.")

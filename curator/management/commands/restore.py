@@ -24,6 +24,6 @@ class Command(BaseCommand):
         """Restore it, or say why not."""
         try:
             manifest = restore(options["folder"].absolute())
-        except (CannotBackUp, CannotInstall, UnlistedTable) as error:
+        except (CannotBackUp, CannotInstall, OSError, UnlistedTable) as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"Restored what was backed up at {manifest['made_at']}. Now run manage.py verify.")

@@ -284,6 +284,7 @@ class Chain:
         self.anchors: dict[int, list[dict[str, Any]]] = defaultdict(list)
         for anchor in anchors:
             self.anchors[anchor["seq"]].append(anchor)
+        self.anchored()  # a head may have been noted before the first event
 
     def event(self, seq: int, previous: str, head: str, body: bytes) -> bool:
         """Check one event; says whether it was replayed."""
@@ -367,8 +368,6 @@ def verify(lines: Iterable[tuple[str, bytes]], anchors: dict[str, list[dict[str,
     for name, left in anchors.items():
         require(name in chains, f"chain {name}", "anchors speak of it, and it is not in the record")
         chain, last = chains[name], max(line["seq"] for line in left)
-        if not chain.seq:
-            chain.anchored()
         require(not chain.anchors, f"chain {name}", f"it ends at event {chain.seq}, an anchor is for event {last}")
     return counts + Counter(chains=len(chains), anchors=sum(map(len, anchors.values())))
 
