@@ -58,7 +58,7 @@ class _Row(NamedTuple):
 
 @contextmanager
 def exclusive(row_id: int, *, space: int = CONTRACTS) -> Iterator[bool]:
-    """Hold the claim lock of a contract (or an experiment); gives False, at once, while another worker holds it.
+    """Hold the claim lock of a contract, an experiment, a verification or the anchors; False, at once, while another holds it.
 
     A worker that is refused may leave: whoever holds the lock looks again after letting go of it.
     """

@@ -15,7 +15,7 @@ from curator.mechanism.errors import Refused
 from curator.mechanism.schema import Schema
 from curator.models import Upload
 from curator.services import upload_files
-from curator.services.ingestion import UNREADABLE, reading_of, refuse, waiting_file
+from curator.services.ingestion import reading_of, refuse, unreadable, waiting_file
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ def describe_upload(upload_id: int) -> None:
             refuse(upload, refusal)
         except EngineFailed as failure:
             logger.error("upload %s: %s", upload.uid, failure)
-            refuse(upload, UNREADABLE)
+            refuse(upload, unreadable())
         else:
             _leave(upload, described)
             upload.state = Upload.State.DESCRIBED

@@ -58,6 +58,11 @@ def _attempt(contract_id: int, ids: tuple[int, ...]) -> int | None:
         # The attempt counts: alone, each question shows whether it is the one that cannot be counted.
         logger.error("contract %d: %s", contract_id, failure)
         return 0
+    except receipts.NotNoted as failure:
+        # Settled is settled. The rest of the batch has no part in it, and the next run holds the contract until it is mended.
+        logger.error("contract %d: no receipt could be left (%s)", contract_id, type(failure.__cause__).__name__)
+        claiming.give_back(ids)
+        return None
     except Exception as error:
         uncount = _uncount(error)
         if uncount is None:

@@ -29,9 +29,11 @@ from curator.services.datasets import LIKELY_REUPLOAD, PrivacyUnit
 logger = logging.getLogger(__name__)
 
 ATTEMPTS = 2
-UNREADABLE = Refused(
-    "could_not_be_read", "The file could not be processed; nothing of it was kept. The operator's log says where."
-)
+
+
+def unreadable() -> Refused:
+    """Why a file is refused that no worker could get through; a new one each time, because one that is raised keeps its trace."""
+    return Refused("could_not_be_read", "The file could not be processed; nothing of it was kept. The operator's log says where.")
 
 
 def freeze_upload(upload_id: int, *, wait: bool = False) -> None:
@@ -48,7 +50,7 @@ def freeze_upload(upload_id: int, *, wait: bool = False) -> None:
             refuse(upload, refusal)
         except EngineFailed as failure:
             logger.error("upload %s: %s", upload.uid, failure)
-            refuse(upload, UNREADABLE)
+            refuse(upload, unreadable())
         else:
             alike = _settle(upload)
             upload_files.leave(datasets.report_path(upload), json.loads(report.to_json()) | {"alike": alike})
@@ -84,7 +86,7 @@ def _freeze(upload: Upload) -> ParseReport:
 def waiting_file(upload: Upload) -> Path:
     """The bytes of an upload whose turn it is; Refused where they are gone or have taken a worker down twice."""
     if upload_files.attempt(upload) > ATTEMPTS:  # a file that takes the process down with it is not tried for ever
-        raise UNREADABLE
+        raise unreadable()
     path = datasets.path_of(upload)
     if not path.exists():
         raise Refused("file_gone", "The file is no longer there: send it again.")

@@ -25,6 +25,7 @@ from curator.mechanism.errors import BadInput
 from curator.mechanism.receipts import Receipt
 from curator.mechanism.rho import Units
 from curator.models import AuditEvent, Hold
+from curator.services import failpoints
 
 BEHIND = "record_behind_receipt"
 MISSING = "receipts_missing"
@@ -59,9 +60,36 @@ def may_release(contract_id: int) -> bool:
     return not code
 
 
+class NotNoted(OSError):
+    """A receipt could not be left. What it tells of is committed; nothing more is released until the files are in order."""
+
+
 def note(contract_id: int) -> None:
-    """Leave a receipt of what is committed by now. OSError where that cannot be done: nothing more is released then."""
-    _append(standing(contract_id))
+    """Leave a receipt of what is committed by now; NotNoted where that cannot be done."""
+    recorded = standing(contract_id)
+    try:
+        _append(recorded)
+    except (OSError, BadInput) as error:
+        raise NotNoted(str(path_of(recorded.uid))) from error
+
+
+def begin_anew(contract_id: int) -> None:
+    """Put a contract's receipts aside, under another name, and begin with one of the record as it is now. OSError.
+
+    At every moment there is a file: one that dies on the way is simply repeated.
+    """
+    recorded = standing(contract_id)
+    path = path_of(recorded.uid)
+    fresh = path.with_suffix(".fresh")
+    fresh.unlink(missing_ok=True)
+    with _locked(fresh) as file:
+        _write(file, recorded)
+    if path.exists():
+        number = sum(1 for _ in path.parent.glob(f"{recorded.uid}.until-*.jsonl"))
+        path.with_name(f"{recorded.uid}.until-{number}.jsonl").hardlink_to(path)
+    failpoints.reach("receipts_aside")
+    fresh.replace(path)
+    _keep_name(path.parent)
 
 
 def standing(contract_id: int) -> Recorded:
@@ -114,12 +142,16 @@ def _append(recorded: Recorded) -> None:
         known = _last(file)
         if known is not None and known.seq >= recorded.seq:
             return
-        at = datetime.now(UTC).isoformat(timespec="seconds")
-        receipt = Receipt(chain=str(recorded.uid), seq=recorded.seq, head=recorded.head, spent=recorded.spent, at=at)
-        file.truncate(_whole(file))  # what a crash left half written
-        file.write(receipts.line(receipt))
-        file.flush()
-        os.fsync(file.fileno())
+        _write(file, recorded)
+
+
+def _write(file: IO[bytes], recorded: Recorded) -> None:
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    receipt = Receipt(chain=str(recorded.uid), seq=recorded.seq, head=recorded.head, spent=recorded.spent, at=at)
+    file.truncate(_whole(file))  # what a crash left half written
+    file.write(receipts.line(receipt))
+    file.flush()
+    os.fsync(file.fileno())
 
 
 @contextmanager

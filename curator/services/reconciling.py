@@ -100,9 +100,5 @@ def _charge(row: Contract, lost: Lost, event: AuditEvent) -> None:
 
 def _begin_anew(row: Contract) -> None:
     """Put the old receipts aside and leave one of the record as it is now. Repeated after a crash, it charges nothing more."""
-    path = receipts.path_of(row.uid)
-    if path.exists():
-        number = sum(1 for _ in path.parent.glob(f"{row.uid}.until-*.jsonl"))
-        path.rename(path.with_name(f"{row.uid}.until-{number}.jsonl"))
-    receipts.note(row.pk)
+    receipts.begin_anew(row.pk)
     receipts.may_release(row.pk)

@@ -184,6 +184,11 @@ def test_a_file_that_takes_the_worker_down_is_tried_twice(dataset: Dataset, monk
     assert freeze(upload).code == "could_not_be_read"
 
 
+def test_each_refusal_is_its_own(dataset: Dataset) -> None:
+    first, second = ingestion.unreadable(), ingestion.unreadable()
+    assert (first.code, first.detail) == (second.code, second.detail) and first is not second
+
+
 def test_a_worker_that_died_after_writing_leaves_no_second_version(dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     upload = hand_in(dataset)
 

@@ -1,6 +1,8 @@
 """Receipts outside the database: one after each release, in order, whole, and made good after a crash."""
 
 import stat
+from collections.abc import Callable
+from errno import ENOSPC
 from functools import partial
 
 import pytest
@@ -8,7 +10,7 @@ from django.db import connection
 
 from curator import queue
 from curator.mechanism.receipts import read
-from curator.models import Contract, Decision, Release
+from curator.models import Contract, Decision, Query, Release
 from curator.services import execution, receipts
 from tests.cast import ROWS, Cast, cast, make_contract, units
 from tests.worker import forked
@@ -74,6 +76,36 @@ def test_a_line_that_was_half_written_is_replaced(people: Cast) -> None:
     ask(people.alice, contract, rho="0.01")
     assert execution.run(contract.pk) == 1
     assert kept(contract)[-1] == units("0.02")
+
+
+@pytest.mark.parametrize("rows", [ROWS, []], ids=["answers", "diagnostics"])
+def test_a_receipt_that_cannot_be_left_costs_no_question_an_attempt(
+    people: Cast, monkeypatch: pytest.MonkeyPatch, rows: list[object]
+) -> None:
+    contract = make_contract(people, rows=ROWS, xi="0.5", query_cap=units("0.001"), rho_d=units("0.0001"))
+    asked = [ask(people.alice, contract, where, within=1 if not rows else 40) for where in (WOMEN, MEN, MIDDLE_AGED)]
+    for _ in range(4):
+        with monkeypatch.context() as patch:
+            patch.setattr(receipts, "_append", full_after(1))
+            execution.run(contract.pk)
+    waiting = Query.objects.filter(pk__in=[query.pk for query in asked], state="waiting")
+    assert not waiting.filter(attempts__gt=0).exists() and not Query.objects.filter(state="failed").exists()
+    execution.run(contract.pk)
+    assert {state(query) for query in asked} <= {"answered", "partial", "declined"}
+    check_books(contract)
+
+
+def full_after(good: int) -> Callable[[receipts.Recorded], None]:
+    """A disk that takes so many receipts and no more."""
+    left, append = [good], receipts._append
+
+    def full(recorded: receipts.Recorded) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(ENOSPC, "No space left on device")
+        append(recorded)
+
+    return full
 
 
 def test_many_writers_keep_the_file_in_order_and_whole(people: Cast) -> None:

@@ -75,6 +75,7 @@ def test_from_a_messy_file_to_a_version(carol: Client) -> None:
     assert version is not None
     assert [column["name"] for column in version.schema["columns"]] == ["income", "sex", "member", "born"]
     assert (version.person_column, version.k, version.number) == ("id", 2, 1)
+    assert upload.draft["reading"] == {"delimiter": ";", "decimal_comma": True}  # frozen as it was described
     report = datasets.parse_report(upload)
     assert report is not None
     assert report["cells"] == {"income": {"unreadable": 1, "blank": 1}, "member": {"blank": 1}, "born": {"blank": 1}}

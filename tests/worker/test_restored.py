@@ -13,7 +13,7 @@ from curator.mechanism.errors import Refused
 from curator.mechanism.rho import UNITS_PER_RHO
 from curator.models import AuditEvent, Contract, Hold, LedgerEntry, Query, Release
 from curator.selectors.openness import held
-from curator.services import contracts, execution, receipts, reconciling
+from curator.services import contracts, execution, failpoints, receipts, reconciling
 from tests.cast import ROWS, Cast, cast, make_contract, make_version, units
 from tests.databases import TestDatabases
 from tests.fixtures.figures import Figure
@@ -130,6 +130,27 @@ def test_lost_receipts_hold_a_contract_that_has_spent_until_a_curator_vouches_fo
     event = AuditEvent.objects.get(kind="contract.reconciled")
     assert json.loads(bytes(event.body))["data"]["receipt"] is None
     check_books(contract)
+
+
+def test_a_reconciliation_that_died_half_way_is_repeated(people: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    contract = make_contract(people, rows=ROWS)
+    spend(people, contract, 3)
+
+    class Dead(BaseException):
+        """What a killed process is to the one who started it."""
+
+    def die(place: str) -> None:
+        if place == "receipts_aside":
+            raise Dead
+
+    with monkeypatch.context() as patch, pytest.raises(Dead):
+        patch.setattr(failpoints, "reach", die)
+        reconcile(contract)
+    reconcile(contract)
+    assert total(contract) == units("0.03")
+    asked = ask(people.bob, contract, rho="0.01")
+    assert execution.run(contract.pk) == 1 and state(asked) == "answered"
+    _check_verified(contract)
 
 
 @pytest.mark.parametrize(("spoil", "code"), [(b"{}\n", "receipts_unreadable"), (None, "receipts_unwritable")])
