@@ -11,8 +11,8 @@ from accounts import access, services
 from accounts.forms import PersonForm
 from accounts.models import Role, User
 from curator.mechanism.errors import BadInput, Refused
+from curator.refusals import status_of
 from curator.selectors.people import everybody
-from curator.web.errors import status_of
 from curator.web.pages import add_refusal, page, reader
 from curator.web.problems import Problem
 

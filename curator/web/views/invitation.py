@@ -13,8 +13,8 @@ from accounts import invitations, sign_ins, throttles
 from accounts.forms import JoinForm
 from accounts.models import Invitation, Role, User
 from curator.mechanism.errors import NotYours, Refused
+from curator.refusals import status_of
 from curator.selectors import purchases
-from curator.web.errors import status_of
 from curator.web.pages import add_refusal
 from curator.web.views.ask import see_other
 from rdp_site.addresses import client_network
