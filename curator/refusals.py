@@ -22,7 +22,7 @@ def asked(method: str | None, match: ResolverMatch | None) -> str:
     if match is None:
         return f"{method} (none)"
     route = match.route
-    for name, value in match.captured_kwargs.items():
+    for name, value in match.kwargs.items():
         if isinstance(value, UUID):  # ids of contracts, questions, …: they open nothing
             route = route.replace(f"<uuid:{name}>", str(value))
     return f"{method} /{route}"
