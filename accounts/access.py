@@ -39,12 +39,12 @@ def not_yours() -> NotYours:
 
 
 def denied(visitor: Visitor, what: str) -> None:
-    """Count that `visitor` was denied `what` (a method and a path): the sweep tells of it on the site's chain."""
+    """Count that `visitor` was denied `what` (a method and a route): the sweep tells of it on the site's chain."""
     denials.count(denials.ACCESS, actor=_name(visitor), what=_printable(what))
 
 
 def refused(visitor: Visitor, what: str, code: str) -> None:
-    """Count that a request of `visitor` (a method and a path) was refused with `code`."""
+    """Count that a request of `visitor` (a method and a route) was refused with `code`."""
     denials.count(denials.REFUSED, actor=_name(visitor), what=f"{code}: {_printable(what)}")
 
 

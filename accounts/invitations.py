@@ -104,22 +104,40 @@ def find(secret: str) -> Invitation:
     return found
 
 
+def find_kept(uid: str) -> Invitation:
+    """The same for an invitation whose link was opened before, by the id that the browser's session keeps of it."""
+    found = Invitation.objects.select_related("contract", "invited_by").filter(uid=uid).first() if uid else None
+    if found is None or not _is_good(found, found.contract):
+        raise _no_longer_good()
+    return found
+
+
 def accept(*, user: User, secret: str) -> Membership:
     """Take the place as `user`, who gets the role on the site if they lack it.
 
     Conflict: own_invitation, already_member, below_spent.
     """
-    return _take(secret, lambda held: grant_role(user=user, role=held.role, by=held.invited_by))
+    return accept_found(user=user, invitation=find(secret))
+
+
+def accept_found(*, user: User, invitation: Invitation) -> Membership:
+    """The same, with an invitation that `find` gave for the secret of its link."""
+    return _take(invitation, lambda held: grant_role(user=user, role=held.role, by=held.invited_by))
 
 
 def join(*, secret: str, username: str, password: str, email: str = "") -> User:
     """Take the place as somebody new. A name that anybody has or had is refused (username_taken): no account is taken over."""
+    return join_found(invitation=find(secret), username=username, password=password, email=email)
+
+
+def join_found(*, invitation: Invitation, username: str, password: str, email: str = "") -> User:
+    """The same, with an invitation that `find` gave for the secret of its link."""
 
     def make(held: Invitation) -> User:
         chosen = held.email or email
         return create_user(username=username, roles=[held.role], password=password, email=chosen, again=False).user
 
-    return _take(secret, make).user
+    return _take(invitation, make).user
 
 
 def open_invitations(contract: Contract) -> QuerySet[Invitation]:
@@ -128,15 +146,11 @@ def open_invitations(contract: Contract) -> QuerySet[Invitation]:
     return waiting.filter(expires_at__gt=timezone.now()).select_related("invited_by").order_by("-id")
 
 
-def _take(secret: str, who: Callable[[Invitation], User]) -> Membership:
+def _take(found: Invitation, who: Callable[[Invitation], User]) -> Membership:
     """Locks: contract, invitation, person, head of the site's chain, head of the contract's."""
     with transaction.atomic():
-        row = locked(find(secret).contract)
-        held = (
-            Invitation.objects.select_for_update(no_key=True, of=("self",))
-            .select_related("invited_by")
-            .get(digest=_digest(secret))
-        )
+        row = locked(found.contract)
+        held = Invitation.objects.select_for_update(no_key=True, of=("self",)).select_related("invited_by").get(pk=found.pk)
         if not _is_good(held, row):
             raise _no_longer_good()
         user = who(held)

@@ -24,7 +24,7 @@ RANDOM_PASSWORD_BYTES = 15  # 120 bits: twenty characters
 
 @dataclass(frozen=True, slots=True)
 class NewUser:
-    """A person made or switched on again; `password` is there to be shown once, and only if it was drawn here."""
+    """A person made (or, by the command line, switched on again); `password` is shown once, and only if it was drawn here."""
 
     user: User
     password: str | None
@@ -35,24 +35,42 @@ def create_user(
     *, username: str, roles: Collection[str], password: str | None = None, email: str = "", by: User | None = None,
     again: bool = True,
 ) -> NewUser:  # fmt: skip
-    """Make a person, or (unless `again` is false) switch a deactivated one of that name on again, with exactly `roles`.
+    """Make a person; the command line may also switch a deactivated one of that name on again, with exactly `roles`.
 
-    `by` is the curator who does it; None is the command line. Without a password a random one is drawn and returned. Refused:
-    BadInput (username, roles, password, email), Conflict username_taken while an active person has the name (in any case).
+    `by` is the curator who does it; None is the command line (`again`), or a newcomer. A curator never gets into an account
+    that was somebody's: see `reactivate`. Without a password a random one is drawn and returned. Refused: BadInput (username,
+    roles, password, email), Conflict username_taken (in any case), in_use for a role that a sleeping person still uses.
     """
     if by is not None:
         access.require_site_role(by, Role.CURATOR)
     known = _known_roles(roles)
     with transaction.atomic():
         user, reactivated = _new_or_sleeping(username)
-        if reactivated and not again:
-            raise _taken(user.username)
+        if reactivated:
+            _check_may_wake(user, known, allowed=again and by is None)
         user.roles, user.email, user.is_active = known, email.strip(), True
         drawn = _set_password(user, password)
         _save_valid(user)
         kind = "user.reactivated" if reactivated else "user.created"
         audit.append(audit.SITE, [Event(kind, _name(by), {"username": user.username, "roles": known})])
     return NewUser(user, drawn, reactivated)
+
+
+def reactivate(*, by: User, user: User) -> User:
+    """Switch a person on again as they were: their own password, which nobody here is shown, their roles, their address.
+
+    Whoever has forgotten the password asks for a link to a new one. Conflict already_active.
+    """
+    _somebody_else(by, user)
+    with transaction.atomic():
+        locked = _locked_both(by, user)
+        if locked.is_active:
+            raise Conflict("already_active", f"{locked.username} is switched on already.")
+        locked.is_active = True
+        locked.save(update_fields=["is_active"])
+        told = {"username": locked.username, "roles": sorted(locked.roles)}
+        audit.append(audit.SITE, [Event("user.reactivated", by.username, told)])
+    return locked
 
 
 def set_roles(*, by: User, user: User, roles: Collection[str]) -> User:
@@ -141,6 +159,12 @@ def _check_unused(user: User, roles: set[str]) -> None:
         raise Conflict("in_use", f"{user.username} has a place as {', '.join(used)} in a contract: it ends first.", field="roles")
 
 
+def _check_may_wake(user: User, roles: list[str], *, allowed: bool) -> None:
+    if not allowed:
+        raise _taken(user.username)
+    _check_unused(user, set(user.roles) - set(roles))
+
+
 def _check_others_curate(user: User) -> None:
     """Conflict while a contract would be left without a curator; its rows are locked first, as everywhere."""
     places = Membership.objects.filter(user=user, role=Role.CURATOR, active=True).values("contract")
@@ -195,7 +219,7 @@ def _save_valid(user: User) -> None:
 
 
 def _taken(username: str) -> Conflict:
-    return Conflict("username_taken", f"There is an active person named {username}.", field="username")
+    return Conflict("username_taken", f"There is a person named {username} already.", field="username")
 
 
 def _name(by: User | None) -> str:

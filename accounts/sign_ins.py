@@ -22,5 +22,5 @@ def failed(typed: str) -> None:
 
 
 def password_changed(user: User) -> None:
-    """Somebody changed their own password."""
-    audit.append_alone(audit.SITE, Event("password.changed", user.username, {}))
+    """Somebody changed their own password, in the transaction of the caller."""
+    audit.append(audit.SITE, [Event("password.changed", user.username, {})])

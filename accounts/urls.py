@@ -14,5 +14,6 @@ urlpatterns = [
     path("password/", never_cache(Password.as_view()), name="password"),
     open_route("password/forgotten/", reset.forgotten, "password-forgotten"),
     open_route("password/new/<uidb64>/<token>/", reset.NewPassword.as_view(), "password-new"),
+    open_route("invitation/", invitation.kept_invitation, "invitation-kept"),
     open_route("invitation/<str:secret>/", invitation.invitation, "invitation"),
 ]

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import views as auth
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse_lazy
 
@@ -81,10 +82,11 @@ class Password(auth.PasswordChangeView):
 
     def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
         """Change it and say so."""
-        answer = super().form_valid(form)
         user = form.user
         assert isinstance(user, User)
-        sign_ins.password_changed(user)
+        with transaction.atomic():  # the password and its event, or neither
+            answer = super().form_valid(form)
+            sign_ins.password_changed(user)
         messages.success(self.request, "Your password is changed.")
         return answer
 

@@ -31,6 +31,18 @@ class PlainFormatter(logging.Formatter):
         return "    " + super().formatException(ei).replace("\n", "\n    ")
 
 
+class WithoutPaths(logging.Filter):
+    """Django's own lines about a request (an error, a form without its token) name its route in place of its path."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let every record pass, without the request that is tied to it."""
+        request = record.__dict__.pop("request", None)
+        if isinstance(request, HttpRequest) and isinstance(record.args, tuple):
+            shown = request.path.encode("unicode_escape").decode("ascii")  # as django.utils.log writes it
+            record.args = tuple(_route(request) if arg in (request.path, shown) else arg for arg in record.args)
+        return True
+
+
 class StructuredFormatter(JsonFormatter):
     """One JSON object per line: at, level, logger, request, message, and of a request its facts."""
 

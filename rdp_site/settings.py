@@ -124,6 +124,7 @@ AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_ON_SUCCESS = True
 AXES_CLIENT_IP_CALLABLE = "rdp_site.addresses.client_address"
 AXES_VERBOSE = False
+AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "next"]  # an address to go to may be a secret: not kept with a failure
 AXES_LOCKOUT_TEMPLATE = "account/locked.html"
 
 PASSWORD_RESET_TIMEOUT = 3_600  # seconds; asking again is easy
@@ -273,7 +274,10 @@ DJANGO_GUID = {"GUID_HEADER_NAME": "X-Request-ID", "VALIDATE_GUID": True, "EXPOS
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"correlation_id": {"()": "django_guid.log_filters.CorrelationId", "correlation_id_field": "correlation_id"}},
+    "filters": {
+        "correlation_id": {"()": "django_guid.log_filters.CorrelationId", "correlation_id_field": "correlation_id"},
+        "without_paths": {"()": "rdp_site.logs.WithoutPaths"},
+    },
     "formatters": {
         "plain": {
             "()": "rdp_site.logs.PlainFormatter",
@@ -282,7 +286,9 @@ LOGGING = {
         },
         "json": {"()": "rdp_site.logs.StructuredFormatter"},
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["correlation_id"]}},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["correlation_id", "without_paths"]}
+    },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
     "loggers": {
         "axes": {"level": "WARNING"},

@@ -1,4 +1,4 @@
-"""The one table from a refusal to an HTTP status, and the shape of every error: `{"code", "detail", "field"}`.
+"""The shape of every error: `{"code", "detail", "field"}`.
 
 Nothing in an error depends on private data: refusals are made from the request and the public schema alone.
 """
@@ -10,9 +10,8 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from accounts import access
-from curator.mechanism.errors import BadInput, Conflict, NotYours, Refused, TooLarge, TooMany
-
-STATUS: dict[type[Refused], int] = {BadInput: 400, NotYours: 404, Conflict: 409, TooLarge: 413, TooMany: 429, Refused: 400}
+from curator.mechanism.errors import NotYours, Refused
+from curator.refusals import asked, status_of
 
 CODES: dict[type[exceptions.APIException], str] = {
     exceptions.NotAuthenticated: "not_signed_in",
@@ -25,11 +24,6 @@ CODES: dict[type[exceptions.APIException], str] = {
     exceptions.Throttled: "too_many_requests",
     exceptions.ParseError: "bad_json",
 }
-
-
-def status_of(refused: Refused) -> int:
-    """HTTP status of a refusal: that of the nearest class in the table."""
-    return next(STATUS[cls] for cls in type(refused).__mro__ if cls in STATUS)
 
 
 def retry_after(refused: Refused) -> dict[str, str]:
@@ -58,7 +52,7 @@ def handle(error: Exception, context: dict[str, object]) -> Response | None:
 def _count(refused: Refused, request: object) -> None:
     """What was denied or refused goes onto the record, in sums."""
     assert isinstance(request, Request)
-    what = f"{request.method} {request.path}"
+    what = asked(request.method, request.resolver_match)
     if isinstance(refused, NotYours):
         access.denied(request.user, what)
     else:

@@ -83,7 +83,7 @@ class People(Api):
         },
     )
     def post(self, request: Request) -> Response:
-        """Make an account, or switch one of that name on again; the password is drawn and shown once (curators, by session)."""
+        """Make an account; the password is drawn and shown once (curators, by session)."""
         by = access.require_site_role(caller(request), Role.CURATOR)
         if request.auth is not None:
             raise PermissionDenied("Sign in to make an account: a key does not beget another way in.")
@@ -115,6 +115,18 @@ class Deactivate(Api):
         by = caller(request)
         user = access.user_for(by, username)
         changed = services.deactivate(by=by, user=user, reason=text_of(only(body_of(request), "reason"), "reason", ""))
+        return Response({"username": changed.username, "roles": changed.roles, "active": changed.is_active})
+
+
+class Reactivate(Api):
+    """`people/{username}/reactivate/`"""
+
+    @extend_schema(request=None, responses=CHANGED)
+    def post(self, request: Request, username: str) -> Response:
+        """Switch somebody else's account on again, with the password, e-mail address and roles it had (curators)."""
+        by = caller(request)
+        only(body_of(request))
+        changed = services.reactivate(by=by, user=access.user_for(by, username))
         return Response({"username": changed.username, "roles": changed.roles, "active": changed.is_active})
 
 

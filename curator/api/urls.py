@@ -55,6 +55,7 @@ V1: dict[str, type] = {
     "people/": people.People,
     "people/<str:username>/roles/": people.Roles,
     "people/<str:username>/deactivate/": people.Deactivate,
+    "people/<str:username>/reactivate/": people.Reactivate,
     "account/": people.Account,
     "notices/": people.Notices,
     "notices/seen/": people.NoticesSeen,

@@ -50,6 +50,7 @@ def change_draft(*, curator: User, contract: Contract, version: DatasetVersion, 
     with transaction.atomic():
         row = locked_for(curator, contract, State.DRAFT)
         _same_dataset(row, version)
+        datasets.require_overlap_said(version)
         for column, value in {**columns, "version": version, "name": title, "k": version.k}.items():
             setattr(row, column, value)
         row.save(update_fields=[*columns, "version", "name", "k"])
@@ -62,6 +63,7 @@ def open_draft(*, curator: User, contract: Contract) -> Contract:
     with transaction.atomic():
         row = locked_for(curator, contract, State.DRAFT)
         contract_settings.check_end(row.ends_on)
+        datasets.require_overlap_said(row.version)
         row.state, row.opened_at = State.OPEN, ticks.now()
         row.save(update_fields=["state", "opened_at"])
         _record(row, "contract.opened", curator, {"settings": settings_data(row)})
@@ -90,10 +92,14 @@ def close(*, curator: User, contract: Contract, reason: str) -> Contract:
 
 
 def set_version(*, curator: User, contract: Contract, version: DatasetVersion, reason: str) -> Contract:
-    """Ask later questions of another version of the same dataset; spending adds up, history is credited within a version only."""
+    """Ask later questions of another version of the same dataset; spending adds up, history is credited within a version only.
+
+    For a curator of the contract who looks after the dataset too: whose records they are is not the contract's to decide.
+    """
     why = texts.paragraph(reason, field="reason")
     with transaction.atomic():
         row = locked_for(curator, contract, *LIVE)
+        _look_after(curator, version)
         _same_dataset(row, version)
         if version.pk == row.version_id:
             raise Conflict("same_version", "The contract uses this version already.", field="version")

@@ -1,4 +1,4 @@
-"""The one table from a refusal to an HTTP status for pages, and the wrapper that every page's view gets.
+"""The wrapper that every page's view gets: refusals become pages.
 
 What is missing and what is somebody else's are one answer: status 404 and the same page. Nothing here depends on private data.
 """
@@ -13,17 +13,11 @@ from django.urls import URLPattern, path
 from django.views.decorators.cache import never_cache
 
 from accounts import access
-from curator.mechanism.errors import BadInput, Conflict, NotYours, Refused, TooLarge, TooMany
+from curator.mechanism.errors import BadInput, Refused
+from curator.refusals import asked, status_of
 from curator.web.navigation import site_links
 
-STATUS: dict[type[Refused], int] = {BadInput: 400, NotYours: 404, Conflict: 409, TooLarge: 413, TooMany: 429, Refused: 400}
-
 View = Callable[..., HttpResponseBase]
-
-
-def status_of(refused: Refused) -> int:
-    """HTTP status of a refusal: that of the nearest class in the table."""
-    return next(STATUS[cls] for cls in type(refused).__mro__ if cls in STATUS)
 
 
 def route(address: str, view: View, name: str, *, takes_files: bool = False) -> URLPattern:
@@ -71,11 +65,11 @@ def _refuse_nul(request: HttpRequest) -> None:
 
 def refusal(request: HttpRequest, refused: Refused) -> HttpResponse:
     """The page of a refusal that no form could show; a 404 goes onto the record as denied access."""
-    status = status_of(refused)
+    status, what = status_of(refused), asked(request.method, request.resolver_match)
     if status == 404:
-        access.denied(request.user, f"{request.method} {request.path}")
+        access.denied(request.user, what)
         return not_found(request)
-    access.refused(request.user, f"{request.method} {request.path}", refused.code)
+    access.refused(request.user, what, refused.code)
     answer = render(request, "refused.html", {"refused": refused, "site_links": site_links(request)}, status=status)
     if "wait" in refused.operands:
         answer.headers["Retry-After"] = str(refused.operands["wait"])

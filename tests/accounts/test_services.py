@@ -74,12 +74,27 @@ def test_a_name_is_taken_in_any_case(people: Cast) -> None:
 def test_alice_is_switched_off_and_on_again_as_the_same_person(people: Cast) -> None:
     services.deactivate(by=people.carol, user=people.alice, reason="moved away")
     assert not User.objects.get(username="alice").is_active
-    made = services.create_user(username="alice", roles=["auditor"], password=GOOD, by=people.carol)
-    assert made.reactivated
-    assert made.user == people.alice
-    assert made.user.roles == ["auditor"]
-    assert newest()["kind"] == "user.reactivated"
-    assert newest()["actor"] == "carol"
+    before = User.objects.values("password", "roles", "email").get(username="alice")
+    with pytest.raises(Conflict) as refusal:  # no way into what was hers
+        services.create_user(username="Alice", roles=["auditor"], email="carol@example.org", by=people.carol)
+    assert refusal.value.code == "username_taken"
+    assert services.reactivate(by=people.carol, user=people.alice) == people.alice
+    assert User.objects.values("password", "roles", "email").get(username="alice", is_active=True) == before
+    assert (newest()["kind"], newest()["actor"]) == ("user.reactivated", "carol")
+    assert newest()["data"] == {"username": "alice", "roles": ["analyst"]}
+    with pytest.raises(Conflict) as refusal:
+        services.reactivate(by=people.carol, user=people.alice)
+    assert refusal.value.code == "already_active"
+    for somebody in (people.dora, people.bob):
+        with pytest.raises(NotYours):
+            services.reactivate(by=somebody, user=people.alice)
+
+
+def test_the_command_line_switches_on_again_with_another_password(people: Cast) -> None:
+    services.deactivate(by=people.carol, user=people.alice)
+    made = services.create_user(username="alice", roles=["auditor"], password=GOOD)
+    assert (made.reactivated, made.user, made.user.roles) == (True, people.alice, ["auditor"])
+    assert made.user.check_password(GOOD)
 
 
 def test_curators_give_roles_but_not_to_themselves(people: Cast) -> None:
@@ -112,7 +127,7 @@ def test_the_command_prints_a_password_it_drew_and_refuses_with_a_sentence(db: N
     call_command("create_user", "frank", "--role", "analyst", "--role", "auditor", stdout=said)
     password = said.getvalue().split("password: ")[1].strip()
     assert User.objects.get(username="frank").check_password(password)
-    with pytest.raises(CommandError, match="active person"):
+    with pytest.raises(CommandError, match="a person named frank already"):
         call_command("create_user", "frank", "--role", "analyst")
     monkeypatch.setattr("sys.stdin", StringIO(GOOD + "\n"))
     said = StringIO()

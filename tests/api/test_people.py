@@ -79,6 +79,12 @@ def test_people_of_the_site(carol: Caller, alice: Caller) -> None:
     assert [each["username"] for each in carol.get("people/?search=fra")["results"]] == ["frank"]
     assert carol.post("people/frank/roles/", {"roles": ["auditor"]})[1]["roles"] == ["auditor"]
     assert carol.post("people/frank/deactivate/", {"reason": "left"})[1]["active"] is False
+    assert carol.post("people/", {"username": "frank", "roles": ["auditor"]})[1]["code"] == "username_taken"
+    assert alice.post("people/frank/reactivate/")[0] == 404
+    back = carol.post("people/frank/reactivate/")[1]
+    assert back == {"username": "frank", "roles": ["auditor"], "active": True}
+    assert User.objects.get(username="frank").check_password(made["password"])
+    assert carol.post("people/frank/reactivate/")[1]["code"] == "already_active"
     assert carol.post("people/carol/roles/", {"roles": ["auditor"]})[1]["code"] == "own_account"
     assert carol.post("people/nobody/roles/", {"roles": ["auditor"]})[0] == 404
     assert carol.post("people/frank/roles/", {"roles": "auditor"})[1]["field"] == "roles"

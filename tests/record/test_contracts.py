@@ -175,6 +175,10 @@ def test_a_new_version_is_of_the_same_dataset_and_of_no_larger_k(people: Cast) -
             contracts.set_version(curator=people.carol, contract=contract, version=version, reason="yearly update")
         codes.append(refusal.value.code)
     assert codes == ["other_dataset", "k_too_large", "other_unit", "same_version"]
+    cyril = person("cyril", Role.CURATOR)  # curates the contract, and does not look after its dataset
+    contracts.add_member(curator=people.carol, contract=contract, user=cyril, role=Role.CURATOR)
+    with pytest.raises(NotYours):
+        contracts.set_version(curator=cyril, contract=contract, version=narrower, reason="yearly update")
     contracts.set_version(curator=people.carol, contract=contract, version=narrower, reason="yearly update")
     contract.refresh_from_db()
     assert contract.version == narrower and contract.k == 2

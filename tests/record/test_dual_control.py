@@ -1,6 +1,7 @@
 """Nobody approves their own, and an approval binds to exactly what was asked: tried by every way in, replayed, raced, edited."""
 
 import json
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -24,6 +25,7 @@ from tests.web.scene import browser_of
 pytestmark = pytest.mark.trust
 
 RACES = 10
+GOOD = "correct horse battery"
 
 
 @pytest.fixture
@@ -175,8 +177,10 @@ def test_two_approvers_racing_apply_it_once(story: Story, figure: Figure) -> Non
 
 
 def test_one_of_two_curators_never_raises_alone(story: Story, figure: Figure) -> None:
-    """Whatever Carol does about Cyril: his place, his account, his roles."""
-    carol, contract = story.people.carol, story.contract
+    """Whatever Carol does about Cyril: his place, his account, his roles; and nothing gives her a password of his."""
+    carol, contract, his = story.people.carol, story.contract, cyril()
+    his.set_password(GOOD)
+    his.save()
     codes = []
     for act in (
         partial(contracts.remove_member, curator=carol, contract=contract, user=cyril(), role=Role.CURATOR),
@@ -194,11 +198,25 @@ def test_one_of_two_curators_never_raises_alone(story: Story, figure: Figure) ->
     with pytest.raises(Conflict) as refusal:
         contracts.remove_member(curator=carol, contract=contract, user=cyril(), role=Role.CURATOR)
     assert refusal.value.code == "needs_consent"
-    services.create_user(username="cyril", roles=[Role.ANALYST, Role.CURATOR], by=carol)
+    shown = ways_back_in(carol)
+    assert cyril().check_password(GOOD)
+    assert shown == []
     contracts.remove_member(curator=cyril(), contract=contract, user=cyril(), role=Role.CURATOR)  # he leaves of his own will
     contracts.reject_raise(curator=carol, proposal=proposal, note="alone now")
     assert propose(story).state == "applied"
-    figure(row=20, n=5, seen="one of two curators against the other (place, account, roles): raised alone 0")
+    figure(row=20, n=8, seen="one of two curators against the other (place, account, roles): raised alone 0, passwords shown 0")
+
+
+def ways_back_in(carol: User) -> list[str]:
+    """Carol switches Cyril on again, by every way that there might be: passwords that she is shown."""
+    client, body = browser_of(carol), {"username": "cyril", "roles": ["analyst", "curator"]}
+    made = client.post("/api/v1/people/", json.dumps({**body, "email": "carol@example.org"}), "application/json")
+    assert made.status_code == 409
+    page = client.post("/people/", {**body, "do": "make", "email": "carol@example.org"})
+    assert page.status_code == 409
+    back = client.post("/people/", {"do": "on", "username": "cyril"}, follow=True)
+    assert "cyril is switched on again" in back.content.decode()
+    return [*re.findall(r"<pre>.+?</pre>", back.content.decode() + page.content.decode()), *made.json().get("password", "")]
 
 
 def test_a_third_curator_may_help_to_remove_one(story: Story) -> None:

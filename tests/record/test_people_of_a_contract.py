@@ -3,7 +3,7 @@
 import pytest
 
 from accounts.models import Membership, Role
-from accounts.services import create_user, deactivate
+from accounts.services import deactivate, reactivate
 from curator.mechanism.errors import BadInput, Conflict, NotYours, Refused
 from curator.models import Allotment, AnalystBudget, Notice, Query
 from curator.services import contracts, queries
@@ -74,8 +74,7 @@ def test_alices_account_is_switched_off_and_made_again_and_her_spending_is_still
     story.ask(alice, OVER_40, {"within": 20})
     spent = budget(story, "alice").spent
     deactivate(by=story.people.carol, user=alice)
-    again = create_user(username="alice", roles=[Role.ANALYST], by=story.people.carol).user
-    assert again == alice
+    assert reactivate(by=story.people.carol, user=alice) == alice
     assert budget(story, "alice").spent == spent > 0
     assert AnalystBudget.objects.filter(contract=story.contract).count() == 2
 

@@ -1,7 +1,7 @@
 """The worker freezes what Carol handed in: once, whole, and without a word about the records where others read."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,11 @@ from accounts.models import Role
 from curator.engine import counts
 from curator.engine.counts import VersionFile
 from curator.mechanism.columns import Column
+from curator.mechanism.errors import Conflict
 from curator.mechanism.region import Region
 from curator.mechanism.schema import Schema
-from curator.models import AuditEvent, Dataset, DatasetVersion, Upload
-from curator.services import datasets, ingestion
+from curator.models import AuditEvent, Contract, Dataset, DatasetVersion, Upload
+from curator.services import contracts, datasets, ingestion
 from curator.services.datasets import LIKELY_REUPLOAD, PrivacyUnit
 from tests.cast import SCHEMA, Cast, cast, person
 
@@ -28,6 +29,7 @@ pytestmark = pytest.mark.usefixtures("db", "folders")
 HEADER = "age,sex,city,member\n"
 FILE = HEADER + "34,F,Rome,true\n61,M,Oslo,false\n17,F,,true\n"
 RECORD = PrivacyUnit()
+TERMS: dict[str, Any] = {"name": "People", "rho_total": 10**12}
 EACH = ["--one-record-per-person"]
 SHUFFLED = "member,city,sex,age\n" + "true,,F,17\nfalse,Oslo,M,61\ntrue,Rome,F,34\n"
 
@@ -219,11 +221,33 @@ def test_the_same_records_again_are_pointed_out(dataset: Dataset, people: Cast) 
     assert freeze(hand_in(dataset, FILE + "50,F,Rome,true\n")).code == ""
     assert first.version is not None
     assert again.version is not None
+    no_contract_before_it_is_said(people, first.version, again.version)
     datasets.declare_overlap(
         curator=people.carol, version=again.version, other=first.version, same_people=True, reason="Sent twice."
     )
+    assert contracts.open_contract(curator=people.carol, version=again.version, **TERMS).state == "open"
     assert datasets.overlap_declared(again.version)
     assert not datasets.overlap_declared(first.version)
+
+
+def no_contract_before_it_is_said(people: Cast, first: DatasetVersion, again: DatasetVersion) -> None:
+    """Neither over the records sent again, nor by moving a draft to them, nor by opening a draft that was moved before."""
+    draft = contracts.draft(curator=people.carol, version=first, **TERMS)
+    tries: list[Callable[[], Contract]] = [
+        lambda: contracts.draft(curator=people.carol, version=again, **TERMS),
+        lambda: contracts.change_draft(curator=people.carol, contract=draft, version=again, **TERMS),
+    ]
+    codes = [refused_with(each) for each in tries]
+    Contract.objects.filter(pk=draft.pk).update(version=again)
+    codes.append(refused_with(lambda: contracts.open_draft(curator=people.carol, contract=draft)))
+    assert codes == ["overlap_undeclared"] * 3
+    contracts.close(curator=people.carol, contract=draft, reason="Tried only")
+
+
+def refused_with(act: Callable[[], object]) -> str:
+    with pytest.raises(Conflict) as refusal:
+        act()
+    return refusal.value.code
 
 
 def test_nobody_learns_what_another_curator_has(dataset: Dataset) -> None:

@@ -76,6 +76,6 @@ def test_a_traceback_stays_behind_the_margin() -> None:
 def test_the_settings_use_these_forms_and_the_id() -> None:
     set_guid("f" * 32)
     logging_settings: dict[str, Any] = settings.LOGGING
-    assert logging_settings["handlers"]["console"]["filters"] == ["correlation_id"]
+    assert logging_settings["handlers"]["console"]["filters"] == ["correlation_id", "without_paths"]
     forms = {form["()"] for form in logging_settings["formatters"].values()}
     assert forms == {"rdp_site.logs.PlainFormatter", "rdp_site.logs.StructuredFormatter"}

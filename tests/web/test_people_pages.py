@@ -116,8 +116,10 @@ def test_carol_makes_people_and_changes_roles_but_never_her_own(carol: Client, p
     assert User.objects.get(username="frank").roles == ["curator"]
     assert carol.post("/people/", {"do": "off", "username": "frank", "reason": "left"}).status_code == 302
     assert "Switch frank on again" in text(carol.get("/people/?search=fra"))
-    assert carol.post("/people/", {"do": "on", "username": "frank"}).status_code == 200
-    assert User.objects.get(username="frank").is_active
+    back = carol.post("/people/", {"do": "on", "username": "frank"}, follow=True)
+    assert "frank is switched on again, with the password, roles and places they had" in text(back)
+    assert User.objects.get(username="frank", is_active=True).check_password(password[1])
+    assert carol.post("/people/", {"do": "on", "username": "frank"}).status_code == 409
     for step in ({"do": "roles", "roles": ["auditor"]}, {"do": "off"}):
         assert carol.post("/people/", {**step, "username": "carol"}).status_code == 400
     assert carol.post("/people/", {"do": "off", "username": "nobody"}).status_code == 404

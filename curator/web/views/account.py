@@ -9,9 +9,9 @@ from accounts import profile, tokens
 from accounts.forms import EmailForm, TokenForm
 from accounts.models import ApiToken, User
 from curator.mechanism.errors import BadInput, Refused
+from curator.refusals import status_of
 from curator.selectors import notices as reads
 from curator.services import notices as services
-from curator.web.errors import status_of
 from curator.web.pages import add_refusal, page, reader
 
 

@@ -17,13 +17,13 @@ from curator.language import Ask, parse_ask
 from curator.mechanism import accuracy
 from curator.mechanism.errors import Conflict, Refused
 from curator.models import Contract
+from curator.refusals import status_of
 from curator.selectors import wording
 from curator.selectors import workspace as reads
 from curator.selectors.openness import is_open
 from curator.selectors.quotes import Quote
 from curator.selectors.quotes import quote as price
 from curator.services import queries, saved
-from curator.web.errors import status_of
 from curator.web.forms import ask_state
 from curator.web.forms.ask_body import body_of, problem_of
 from curator.web.forms.ask_controls import controls

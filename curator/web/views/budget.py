@@ -12,11 +12,11 @@ from accounts import access
 from accounts.models import Role, User
 from curator.mechanism.errors import BadInput, Refused
 from curator.models import BudgetRequest, Contract, Notice
+from curator.refusals import status_of
 from curator.selectors import formatting, purchases
 from curator.selectors.requests import Inbox, OpenRequest, inbox, own_requests
 from curator.selectors.workspace import meter
 from curator.services import budget_requests, notices
-from curator.web.errors import status_of
 from curator.web.forms.budget import DecisionForm, RequestForm
 from curator.web.pages import add_refusal, contract_page, reader
 from curator.web.views.ask import see_other

@@ -15,11 +15,11 @@ from curator.mechanism.accounting import split
 from curator.mechanism.errors import Refused
 from curator.mechanism.rho import Units
 from curator.models import Contract, DatasetVersion
+from curator.refusals import status_of
 from curator.selectors import purchases
 from curator.selectors.settings_words import Weighing, meaning
 from curator.services import contract_rows, contracts
 from curator.services.contract_settings import DIAGNOSTIC_SHARE
-from curator.web.errors import status_of
 from curator.web.forms.contracts import ContractForm, as_typed
 from curator.web.pages import add_refusal, page, reader
 from curator.web.views.ask import see_other

@@ -13,11 +13,11 @@ from accounts import access
 from accounts.models import Role, User
 from curator.mechanism.errors import Refused
 from curator.models import Contract
+from curator.refusals import status_of
 from curator.selectors.control import control_page
 from curator.selectors.control_room import Room, control_room
 from curator.services import contracts
 from curator.web.charts import analysts_chart, burn_chart
-from curator.web.errors import status_of
 from curator.web.forms.contracts import CloseForm, ControlForm, DiscardForm, EndForm, FreezeForm, RaiseForm, ReopenForm
 from curator.web.pages import add_refusal, contract_page, reader
 from curator.web.problems import Problem

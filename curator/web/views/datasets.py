@@ -13,10 +13,10 @@ from accounts import access
 from accounts.models import Role, User
 from curator.mechanism.errors import Refused
 from curator.models import Dataset, Upload
+from curator.refusals import status_of
 from curator.selectors.datasets import dataset_lines, dataset_page
 from curator.services import datasets as services
 from curator.services import uploads
-from curator.web.errors import status_of
 from curator.web.forms.datasets import DatasetForm, UploadForm
 from curator.web.pages import add_refusal, page, reader
 from curator.web.views.ask import see_other

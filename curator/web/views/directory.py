@@ -11,8 +11,8 @@ from accounts import access, services
 from accounts.forms import PersonForm
 from accounts.models import Role, User
 from curator.mechanism.errors import BadInput, Refused
+from curator.refusals import status_of
 from curator.selectors.people import everybody
-from curator.web.errors import status_of
 from curator.web.pages import add_refusal, page, reader
 from curator.web.problems import Problem
 
@@ -38,7 +38,7 @@ def _make(request: HttpRequest, user: User) -> HttpResponse:
     if not form.is_valid():
         return _show(request, form, status=400)
     try:
-        made = services.create_user(by=user, again=False, **form.cleaned_data)
+        made = services.create_user(by=user, **form.cleaned_data)
     except Refused as refused:
         add_refusal(form, refused)
         return _show(request, form, status=status_of(refused))
@@ -54,8 +54,8 @@ def _change(request: HttpRequest, user: User, step: str) -> HttpResponse:
         services.deactivate(by=user, user=other, reason=request.POST.get("reason", ""))
         told = f"{other.get_username()} is switched off. What they did and spent stays on the record."
     elif step == "on":
-        again = services.create_user(username=other.username, roles=other.roles, email=other.email, by=user)
-        return _show(request, PersonForm(), made=again)
+        services.reactivate(by=user, user=other)
+        told = f"{other.get_username()} is switched on again, with the password, roles and places they had."
     else:
         raise BadInput("bad_step", "This page does not know that button.")
     messages.success(request, told)

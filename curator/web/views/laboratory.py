@@ -12,9 +12,9 @@ from curator.experiments import running
 from curator.experiments.scenarios import Chosen
 from curator.mechanism.errors import BadInput, Refused, TooLarge
 from curator.models import Contract, Experiment
+from curator.refusals import status_of
 from curator.selectors.experiments import experiment_page, own
 from curator.web.charts import experiment_charts
-from curator.web.errors import status_of
 from curator.web.forms.laboratory import ExperimentForm
 from curator.web.pages import add_refusal, contract_page, page, reader
 from curator.web.views.ask import see_other

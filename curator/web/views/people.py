@@ -13,9 +13,9 @@ from accounts.models import Role, User
 from accounts.services import person
 from curator.mechanism.errors import BadInput, Refused
 from curator.models import Contract, Notice
+from curator.refusals import status_of
 from curator.selectors import control as reads
 from curator.services import contracts, notices
-from curator.web.errors import status_of
 from curator.web.forms.people import AllotmentForm, InvitationForm, MemberForm
 from curator.web.pages import add_refusal, contract_page, reader
 from curator.web.problems import Problem

@@ -10,10 +10,10 @@ from accounts import access
 from accounts.models import Role, User
 from curator.mechanism.errors import BadInput, Refused
 from curator.models import Contract, Notice, TotalRaise
+from curator.refusals import status_of
 from curator.selectors import control as reads
 from curator.services import contracts, notices
 from curator.services.contract_rows import LIVE, curator_places
-from curator.web.errors import status_of
 from curator.web.forms.contracts import RaiseForm
 from curator.web.pages import add_refusal, contract_page, reader
 from curator.web.problems import Problem

@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.contrib.auth import views as auth
 from django.contrib.auth.forms import SetPasswordForm
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse_lazy
@@ -32,8 +33,9 @@ class NewPassword(auth.PasswordResetConfirmView):
 
     def form_valid(self, form: "SetPasswordForm[User]") -> HttpResponse:
         """Set it, record it, and let them sign in with it."""
-        answer = super().form_valid(form)
-        resets.finished(form.user)
+        with transaction.atomic():  # the password and its event, or neither
+            answer = super().form_valid(form)
+            resets.finished(form.user)
         messages.success(self.request, "Your new password is set. Sign in with it.")
         return answer
 

@@ -10,9 +10,9 @@ from accounts import access
 from accounts.models import Role
 from curator.mechanism.errors import BadInput, Refused
 from curator.models import SavedQuestion
+from curator.refusals import status_of
 from curator.selectors.saved import saved_lines
 from curator.services import saved
-from curator.web.errors import status_of
 from curator.web.pages import contract_page, reader
 from curator.web.views.ask import see_other
 

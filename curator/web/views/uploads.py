@@ -12,9 +12,9 @@ from accounts import access
 from accounts.models import User
 from curator.mechanism.errors import NotYours, Refused
 from curator.models import Upload
+from curator.refusals import status_of
 from curator.selectors.uploads import ColumnRow, UploadPage, upload_page
 from curator.services import datasets, uploads
-from curator.web.errors import status_of
 from curator.web.forms.columns import ColumnForm, initial_of
 from curator.web.forms.datasets import FileForm, FreezeForm, ReadingForm, SuggestForm
 from curator.web.pages import add_refusal, page, reader

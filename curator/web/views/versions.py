@@ -10,9 +10,9 @@ from accounts import access
 from accounts.models import Role, User
 from curator.mechanism.errors import Refused
 from curator.models import DatasetVersion
+from curator.refusals import status_of
 from curator.selectors.datasets import version_line
 from curator.services import contracts, datasets
-from curator.web.errors import status_of
 from curator.web.forms.datasets import OverlapForm, UseForm
 from curator.web.pages import add_refusal, page, reader
 from curator.web.views.ask import see_other
