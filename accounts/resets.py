@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
-from accounts import throttles
+from accounts import throttles, tokens
 from accounts.models import ResetRequest, User
 from curator.mechanism.errors import TooMany
 from curator.services import audit
@@ -69,7 +69,7 @@ def done(request: ResetRequest) -> None:
 
 def finished(user: User) -> None:
     """A new password was set by such a link, in the transaction of the caller."""
-    audit.append(audit.SITE, [Event("password.reset", user.username, {})])
+    audit.append(audit.SITE, [Event("password.reset", user.username, {"keys_ended": tokens.end_all(user)})])
 
 
 def _link(user: User) -> str:

@@ -11,7 +11,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
-from accounts import access
+from accounts import access, tokens
 from accounts.models import Membership, Role, User
 from curator.mechanism.errors import BadInput, Conflict
 from curator.models import Contract
@@ -116,7 +116,8 @@ def deactivate(*, by: User, user: User, reason: str = "") -> User:
             raise Conflict("not_active", f"{locked.username} is switched off already.")
         locked.is_active = False
         locked.save(update_fields=["is_active"])
-        audit.append(audit.SITE, [Event("user.deactivated", by.username, {"username": locked.username, "reason": why})])
+        told = {"username": locked.username, "reason": why, "keys_ended": tokens.end_all(locked)}
+        audit.append(audit.SITE, [Event("user.deactivated", by.username, told)])
     return locked
 
 

@@ -59,6 +59,15 @@ def revoke(*, user: User, token_id: int) -> ApiToken:
     return token
 
 
+def end_all(user: User) -> int:
+    """End every key of `user`, in the caller's transaction and told by its event; how many there were.
+
+    Whoever is switched off, or sets a new password because the old one may be known, must not go on by an older key.
+    """
+    now = timezone.now()
+    return ApiToken.objects.filter(user=user, revoked_at__isnull=True, expires_at__gt=now).update(revoked_at=now)
+
+
 def holder(secret: str) -> ApiToken | None:
     """The token with this secret, if it is still good and so is the person."""
     found = ApiToken.objects.select_related("user").filter(

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 import psutil
 import psycopg
@@ -161,7 +162,7 @@ class Supervisor:
             os.killpg(running.process.pid, signal.SIGKILL)  # it leads a session of its own
 
     def _spawn(self, service: Service) -> subprocess.Popen[bytes]:
-        with nullcontext() if self.log is None else self.log.open("ab") as output:
+        with nullcontext() if self.log is None else _private_log(self.log) as output:
             return subprocess.Popen(
                 service.command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
             )
@@ -228,6 +229,13 @@ def end_leftovers(notes: Path) -> None:
             for stubborn in alive:
                 stubborn.kill()
     notes.unlink(missing_ok=True)
+
+
+def _private_log(path: Path) -> IO[bytes]:
+    """The log, for its owner alone: with mail going to the console it holds links to new passwords."""
+    file = open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")  # noqa: PTH123, SIM115  # with a mode; the caller closes it
+    os.fchmod(file.fileno(), 0o600)
+    return file
 
 
 def _finish(process: subprocess.Popen[bytes], deadline: float) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from django.contrib.auth import authenticate
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import connection, transaction
 from django.test import RequestFactory
 
-from accounts import services
+from accounts import resets, services, tokens
 from accounts.models import User
 from curator.mechanism.errors import BadInput, Conflict, NotYours, Refused
 from curator.models import AuditEvent
@@ -88,6 +88,19 @@ def test_alice_is_switched_off_and_on_again_as_the_same_person(people: Cast) -> 
     for somebody in (people.dora, people.bob):
         with pytest.raises(NotYours):
             services.reactivate(by=somebody, user=people.alice)
+
+
+def test_whoever_is_switched_off_or_sets_a_new_password_by_mail_goes_on_by_no_older_key(people: Cast) -> None:
+    first = tokens.issue(user=people.alice, name="notebook", scope="ask", days=1)[1]
+    services.deactivate(by=people.carol, user=people.alice)
+    assert newest()["data"]["keys_ended"] == 1
+    services.reactivate(by=people.carol, user=people.alice)
+    assert tokens.holder(first) is None
+    second = tokens.issue(user=people.alice, name="notebook", scope="ask", days=1)[1]
+    assert tokens.holder(second) is not None
+    with transaction.atomic():
+        resets.finished(people.alice)
+    assert tokens.holder(second) is None
 
 
 def test_the_command_line_switches_on_again_with_another_password(people: Cast) -> None:

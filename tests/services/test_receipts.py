@@ -2,14 +2,17 @@
 
 import stat
 from collections.abc import Callable
+from dataclasses import replace
 from errno import ENOSPC
 from functools import partial
+from io import StringIO
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import connection
 
 from curator import queue
-from curator.mechanism.receipts import read
+from curator.mechanism.receipts import line, read
 from curator.models import Contract, Decision, Query, Release
 from curator.services import execution, receipts
 from tests.cast import ROWS, Cast, cast, make_contract, units
@@ -125,3 +128,22 @@ def test_a_declined_question_and_a_free_one_leave_the_spending_as_it_was(people:
     ask(people.bob, contract, rho="0.01", under_scarcity="all_or_nothing")
     execution.run(contract.pk)
     assert Release.objects.count() == 1 and kept(contract)[-1] == units("0.01")
+
+
+def test_verify_compares_the_record_with_the_receipts_that_are_on_this_machine(people: Cast) -> None:
+    contract = make_contract(people, rows=ROWS)
+    ask(people.alice, contract, WOMEN, rho="0.01")
+    execution.run(contract.pk)
+    said = StringIO()
+    call_command("verify", "--contract", str(contract.uid), stdout=said)
+    assert "compared with the receipts of 1 contracts" in said.getvalue()
+    path = receipts.path_of(contract.uid)
+    known = receipts.newest(contract.uid)
+    assert known is not None
+    with path.open("ab") as file:  # as if more had been released than the record tells of
+        file.write(line(replace(known, seq=known.seq + 5, spent=known.spent + 1)))
+    with pytest.raises(CommandError, match="a receipt of"):
+        call_command("verify", "--contract", str(contract.uid))
+    path.unlink()
+    call_command("verify", "--contract", str(contract.uid), stdout=said)
+    assert "no receipts are kept on this machine" in said.getvalue()

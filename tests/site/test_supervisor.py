@@ -4,6 +4,7 @@ import json
 import os
 import queue
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -37,6 +38,13 @@ def test_services_run_for_the_time_of_the_block(tmp_path: Path) -> None:
         assert list(running.pids()) == ["one", "two"]
     assert not any(process.is_running() for process in processes)
     assert not (tmp_path / "services.json").exists()
+
+
+def test_the_log_is_for_its_owner_alone(tmp_path: Path) -> None:
+    log = tmp_path / "services.log"
+    log.touch(mode=0o644)
+    with supervisor.running([Service("sleeper", ("sleep", "60"))], var=tmp_path / "var", log=log):
+        assert stat.S_IMODE(log.stat().st_mode) == 0o600
 
 
 def test_a_service_that_ends_is_started_again(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from curator.mechanism import receipts
 from curator.mechanism.errors import BadInput
 from curator.mechanism.receipts import Receipt
 from curator.models import Contract
+from curator.services.receipts import path_of
 from curator.services.verification import verify
 
 
@@ -23,16 +24,22 @@ class Command(BaseCommand):
         """Declare the options."""
         parser.add_argument("--contract", action="append", metavar="UID", help="only this contract (may be given several times)")
         parser.add_argument(
-            "--anchor", action="append", metavar="FILE", help="heads noted elsewhere (may be given several times)"
+            "--anchor",
+            action="append",
+            metavar="FILE",
+            help="heads noted elsewhere (may be given several times); receipts that are on this machine always count",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Verify, print, and fail if something differs."""
-        report = verify(_chosen(options["contract"]), receipts=_anchors(options["anchor"] or []))
+        chosen = _chosen(options["contract"])
+        kept = _receipts(chosen)  # read before the record: a receipt follows the commit that it tells of
+        report = verify(chosen, receipts=_anchors([*(options["anchor"] or []), *kept]))
         looked_at = ", ".join(f"{count} {table}" for table, count in sorted(report.checked.items())) or "nothing"
         if not report.ok:
             raise CommandError(f"The record contradicts itself.\n{report.first_difference}\nLooked at before: {looked_at}.")
-        self.stdout.write(f"The record is consistent: {looked_at}.")
+        told = f"compared with the receipts of {len(kept)} contracts" if kept else "no receipts are kept on this machine"
+        self.stdout.write(f"The record is consistent: {looked_at}; {told}.")
 
 
 def _chosen(uids: list[str] | None) -> list[Contract] | None:
@@ -42,6 +49,13 @@ def _chosen(uids: list[str] | None) -> list[Contract] | None:
         return [Contract.objects.get(uid=uid) for uid in uids]
     except (Contract.DoesNotExist, ValueError) as error:
         raise CommandError("There is no such contract.") from error
+
+
+def _receipts(chosen: list[Contract] | None) -> list[str]:
+    """The files of the worker's receipts for these contracts, where there are any."""
+    contracts = Contract.objects.order_by("id") if chosen is None else chosen
+    paths = (path_of(contract.uid) for contract in contracts)
+    return [str(path) for path in paths if path.exists()]
 
 
 def _anchors(paths: list[str]) -> list[Receipt]:
