@@ -28,6 +28,11 @@ def end(path: Path = FILE) -> None:
     path.touch()
 
 
+def beat(path: Path = FILE) -> None:
+    """Note that a long task gets on."""
+    path.touch()
+
+
 def silence(path: Path = FILE) -> float | None:
     """Seconds since the last sign of life; None where there never was one."""
     try:

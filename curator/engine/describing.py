@@ -6,7 +6,7 @@ frozen. Everything here is a function of the records: for the curator of the fil
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -45,9 +45,13 @@ class Described:
 
 @sealed("describe_failed")
 def describe(
-    path: Path, *, reading: Reading = AS_FOUND, columns: Sequence[Column] = (), suggest: Sequence[str] = ()
-) -> Described:
-    """Read the file at `path` once; refuses what is no table. Declared `columns` and those to `suggest` for may be absent."""
+    path: Path, *, reading: Reading = AS_FOUND, columns: Sequence[Column] = (), suggest: Sequence[str] = (),
+    alive: Callable[[], object] = lambda: None,
+) -> Described:  # fmt: skip
+    """Read the file at `path` once; refuses what is no table. Declared `columns` and those to `suggest` for may be absent.
+
+    `alive` is called as it gets on.
+    """
     table = open_table(path, None, reading)
     comma = table.format.decimal_comma
     shapes: dict[str, Counter[str]] = {name: Counter() for name in table.format.header if name not in table.unreadable}
@@ -61,6 +65,7 @@ def describe(
                 coders[name].encode(texts)
             if name in suggesters:
                 suggesters[name].take(texts)
+        alive()
         rows += len(next(iter(batch.values()), ()))
     description = Description(
         table.format, rows, table.foreign_bytes, table.unreadable, {name: dict(tally) for name, tally in shapes.items()},

@@ -9,7 +9,7 @@ With a person column:
 Rows are sorted by their codes, and the file carries no statistics by which an engine could skip rows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -30,10 +30,13 @@ from curator.mechanism.values import normalise
 
 
 @sealed("freeze_failed")
-def freeze(path: Path, *, schema: Schema, person_column: str, k: int, uid: str, reading: Reading = AS_FOUND) -> ParseReport:
+def freeze(
+    path: Path, *, schema: Schema, person_column: str, k: int, uid: str, reading: Reading = AS_FOUND,
+    alive: Callable[[], object] = lambda: None,
+) -> ParseReport:  # fmt: skip
     """Store the file at `path` as version `uid`; refuses what is no table or lacks a column. Without a person column k is 1.
 
-    A second time with the same file it stores the same bytes again.
+    A second time with the same file it stores the same bytes again. `alive` is called as it gets on.
     """
     person_column = normalise(person_column)
     wanted = [*schema.names, *([person_column] if person_column else [])]
@@ -47,6 +50,7 @@ def freeze(path: Path, *, schema: Schema, person_column: str, k: int, uid: str, 
     )
     for batch in table.batches():
         rows.take(batch)
+        alive()
     frame, dropped = _settle(rows.frame(), [files.column_name(place) for place in range(len(schema.columns))], k=k)
     files.store(uid, partial(_write, frame), fingerprint=rows.fingerprint())
     return ParseReport(table.format, rows.count, table.foreign_bytes, cells=rows.tallies(), **dropped)

@@ -11,7 +11,7 @@ while correctness rests on the contract's row lock alone.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
 from itertools import accumulate, takewhile
 from typing import NamedTuple
@@ -37,7 +37,7 @@ LOSES_DATABASE = "loses_database"
 _LOCK_SPACE = 0x524450 << 40
 
 
-CONTRACTS, EXPERIMENTS, VERIFICATIONS, ANCHORS = 0, 1 << 38, 2 << 38, 3 << 38  # parts of that space
+CONTRACTS, EXPERIMENTS, VERIFICATIONS, ANCHORS, LONG = 0, 1 << 38, 2 << 38, 3 << 38, 4 << 38  # parts of that space
 
 
 class _Row(NamedTuple):
@@ -57,16 +57,17 @@ class _Row(NamedTuple):
 
 
 @contextmanager
-def exclusive(row_id: int, *, space: int = CONTRACTS) -> Iterator[bool]:
+def exclusive(row_id: int, *, space: int = CONTRACTS, longest: float | None = None) -> Iterator[bool]:
     """Hold the claim lock of a contract, an experiment, a verification or the anchors; False, at once, while another holds it.
 
-    A worker that is refused may leave: whoever holds the lock looks again after letting go of it.
+    A worker that is refused may leave: whoever holds the lock looks again after letting go of it. Where the database hears
+    nothing for `longest` seconds (None: as long as a task may take) and a little more, it takes the lock back.
     """
     key = _LOCK_SPACE + space + row_id
     mine = _scalar("SELECT pg_try_advisory_lock(%s)", key)
     session = connection.connection
     if mine:
-        _end_if_silent(settings.TASK_SECONDS + SILENCE)
+        _end_if_silent((longest or settings.TASK_SECONDS) + SILENCE)
     try:
         yield mine
     finally:
@@ -74,6 +75,17 @@ def exclusive(row_id: int, *, space: int = CONTRACTS) -> Iterator[bool]:
             _scalar("SELECT pg_advisory_unlock(%s)", key)
             with connection.cursor() as cursor:
                 cursor.execute("RESET idle_session_timeout; RESET idle_in_transaction_session_timeout")
+
+
+@contextmanager
+def long_place(*, longest: float) -> Iterator[bool]:
+    """Hold one of the places for tasks that take long; gives False, at once, while all are taken.
+
+    There is one place fewer than there are worker processes, at least one: so one of several always serves answers.
+    """
+    with ExitStack() as held:
+        places = range(max(1, settings.WORKERS - 1))
+        yield any(held.enter_context(exclusive(place, space=LONG, longest=longest)) for place in places)
 
 
 def _end_if_silent(seconds: float) -> None:

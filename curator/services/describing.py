@@ -6,6 +6,7 @@ the stable code and fixed sentence of a refusal.
 
 import json
 import logging
+from collections.abc import Callable
 
 from django.db import transaction
 
@@ -20,15 +21,18 @@ from curator.services.ingestion import reading_of, refuse, unreadable, waiting_f
 logger = logging.getLogger(__name__)
 
 
-def describe_upload(upload_id: int) -> None:
-    """Describe an upload that is to be parsed, or refuse it; of no effect where another worker has it or it is further on."""
+def describe_upload(upload_id: int, *, alive: Callable[[], object] = lambda: None) -> None:
+    """Describe an upload that is to be parsed, or refuse it; of no effect where another worker has it or it is further on.
+
+    `alive` is called as it gets on.
+    """
     with transaction.atomic():
         parsing = Upload.objects.select_for_update(no_key=True, skip_locked=True, of=("self",))
         upload = parsing.filter(pk=upload_id, state=Upload.State.PARSING).first()
         if upload is None:
             return
         try:
-            described = _describe(upload)
+            described = _describe(upload, alive)
         except Refused as refusal:
             refuse(upload, refusal)
         except EngineFailed as failure:
@@ -44,11 +48,12 @@ def describe_upload(upload_id: int) -> None:
         upload_files.succeeded(upload)
 
 
-def _describe(upload: Upload) -> Described:
+def _describe(upload: Upload, alive: Callable[[], object]) -> Described:
     declared = list(upload.draft.get("columns", {}).values())
     columns = Schema.from_json({"columns": declared}).columns if declared else ()
     suggest = upload.draft.get("suggest", [])
-    return describe(waiting_file(upload), reading=reading_of(upload), columns=columns, suggest=suggest)
+    path = waiting_file(upload)
+    return describe(path, reading=reading_of(upload), columns=columns, suggest=suggest, alive=alive)
 
 
 def _leave(upload: Upload, described: Described) -> None:

@@ -7,6 +7,7 @@ is no audit event, because whether a file's records can be read is a function of
 
 import json
 import logging
+from collections.abc import Callable
 from pathlib import Path
 
 from django.core.files.base import File
@@ -36,8 +37,11 @@ def unreadable() -> Refused:
     return Refused("could_not_be_read", "The file could not be processed; nothing of it was kept. The operator's log says where.")
 
 
-def freeze_upload(upload_id: int, *, wait: bool = False) -> None:
-    """Freeze an upload that waits, or refuse it; of no effect where another worker has it (unless `wait`) or it is final."""
+def freeze_upload(upload_id: int, *, wait: bool = False, alive: Callable[[], object] = lambda: None) -> None:
+    """Freeze an upload that waits, or refuse it; of no effect where another worker has it (unless `wait`) or it is final.
+
+    `alive` is called as it gets on.
+    """
     with transaction.atomic():
         waiting = Upload.objects.select_for_update(no_key=True, skip_locked=not wait, of=("self",))
         upload = waiting.select_related("dataset__owner", "created_by").filter(pk=upload_id, state=Upload.State.WAITING).first()
@@ -45,7 +49,7 @@ def freeze_upload(upload_id: int, *, wait: bool = False) -> None:
             return
         try:
             with ticks.paced():
-                report = _freeze(upload)
+                report = _freeze(upload, alive)
         except Refused as refusal:
             refuse(upload, refusal)
         except EngineFailed as failure:
@@ -75,12 +79,13 @@ def load(path: Path, *, curator: User, name: str, schema_text: str, unit: Privac
     return upload.version
 
 
-def _freeze(upload: Upload) -> ParseReport:
+def _freeze(upload: Upload, alive: Callable[[], object]) -> ParseReport:
     path = waiting_file(upload)
     schema = Schema.from_json(upload.schema)
     return freeze(
-        path, schema=schema, person_column=upload.person_column, k=upload.k, uid=str(upload.uid), reading=reading_of(upload)
-    )
+        path, schema=schema, person_column=upload.person_column, k=upload.k, uid=str(upload.uid), reading=reading_of(upload),
+        alive=alive,
+    )  # fmt: skip
 
 
 def waiting_file(upload: Upload) -> Path:

@@ -5,7 +5,7 @@ each chain that was verified, of that chain alone.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import monotonic
 from types import TracebackType
 from typing import Self
@@ -39,8 +39,8 @@ def start(*, owner: User, chains: Sequence[str]) -> Verification:
     return made
 
 
-def run(verification_id: int) -> None:
-    """Make a verification that waits; of no effect where another worker has it or it is final."""
+def run(verification_id: int, *, alive: Callable[[], object] = lambda: None) -> None:
+    """Make a verification that waits, calling `alive` as it gets on; of no effect where another worker has it or it is final."""
     with exclusive(verification_id, space=VERIFICATIONS) as mine:
         row = _claimed(verification_id) if mine else None
         if row is None:
@@ -48,7 +48,7 @@ def run(verification_id: int) -> None:
         if row.attempts > MAX_ATTEMPTS:
             _finish(row, State.FAILED)
             return
-        _look(row)
+        _look(row, alive)
         _finish(row, State.DONE)
 
 
@@ -65,11 +65,11 @@ def _claimed(verification_id: int) -> Verification | None:
     return waiting.select_related("owner").first()
 
 
-def _look(row: Verification) -> None:
+def _look(row: Verification, alive: Callable[[], object]) -> None:
     checked: Counter[str] = Counter()
     differences = []
     row.total = _events(row.chains)
-    with Counted(row) as counted:
+    with Counted(row, alive) as counted:
         for chain in row.chains:
             report = _verified(chain, counted)
             _record(chain, row.owner, report)
@@ -100,8 +100,8 @@ def _finish(row: Verification, state: str) -> None:
 class Counted:
     """Puts progress on the row over a connection of its own: the one that verifies sees a snapshot and writes nothing."""
 
-    def __init__(self, row: Verification) -> None:
-        self.row, self.done, self.told = row, 0, monotonic()
+    def __init__(self, row: Verification, alive: Callable[[], object]) -> None:
+        self.row, self.alive, self.done, self.told = row, alive, 0, monotonic()
         self.other = connection.copy()
 
     def __enter__(self) -> Self:
@@ -117,4 +117,5 @@ class Counted:
             with self.other.cursor() as cursor:
                 words = "UPDATE curator_verification SET done = %s, total = %s WHERE id = %s"
                 cursor.execute(words, [self.done, self.row.total, self.row.pk])
+            self.alive()
             self.told = monotonic()
