@@ -20,7 +20,7 @@ from curator import queue
 from curator.experiments import running
 from curator.mechanism.errors import Refused
 from curator.models import Experiment, Query, Upload, Verification
-from curator.services import anchoring, claiming, denials, describing, execution, failpoints, ingestion, mailing
+from curator.services import anchoring, claiming, denials, describing, execution, failpoints, ingestion, mailing, upload_files
 from curator.services.verification import requested
 from rdp_site import heartbeat
 
@@ -75,7 +75,7 @@ def sweep() -> None:
     """
     steps: dict[str, Callable[[], object]] = {
         "bells of contracts": _ring_contracts, "other bells": _ring_long, "denials": denials.tell, "mail": mailing.start,
-        "throttles": throttles.forget_full, "anchors": anchoring.leave,
+        "throttles": throttles.forget_full, "anchors": anchoring.leave, "files of uploads": upload_files.clean,
     }  # fmt: skip
     for name, step in steps.items():
         try:

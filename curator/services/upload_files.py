@@ -6,7 +6,10 @@ What stands here is for the curator of the dataset alone: it is never copied int
 import json
 import os
 from collections.abc import Mapping
+from math import inf
 from pathlib import Path, PurePosixPath
+from time import time
+from uuid import UUID
 
 from django.conf import settings
 from django.core.files.base import File
@@ -14,6 +17,9 @@ from django.core.files.base import File
 from curator.mechanism.errors import BadInput, TooLarge
 from curator.mechanism.values import has_control, normalise
 from curator.models import Upload
+
+CLEAN_SECONDS = 3600  # so often the folder is looked through, and so long nobody has written what is deleted there
+REPORT = ".report.json"
 
 
 def path_of(upload: Upload) -> Path:
@@ -23,7 +29,7 @@ def path_of(upload: Upload) -> Path:
 
 def report_path(upload: Upload) -> Path:
     """Where the worker leaves what the curator, and nobody else, is told about their file."""
-    return Path(settings.UPLOADS_DIR) / f"{upload.uid}.report.json"
+    return Path(settings.UPLOADS_DIR) / f"{upload.uid}{REPORT}"
 
 
 def suggestions_path(upload: Upload) -> Path:
@@ -81,6 +87,48 @@ def forget(upload: Upload) -> None:
     """Delete the file itself and what was suggested from it: what stays of it are codes."""
     for path in (path_of(upload), suggestions_path(upload), _tries(upload)):
         path.unlink(missing_ok=True)
+
+
+def clean() -> int:
+    """Delete what a crash left of files that are frozen, refused, discarded or of no upload at all, if it is time; how many.
+
+    A file is deleted after the commit that ends its upload, so whoever dies in between leaves it; and a request that dies before
+    the commit of its row leaves a file that no row knows. What the curator was told (the report) stays, where there is a row.
+    """
+    folder = Path(settings.UPLOADS_DIR)
+    cleaned = folder / ".cleaned"
+    if not folder.is_dir() or _age(cleaned) < CLEAN_SECONDS:
+        return 0
+    cleaned.touch(mode=0o600)
+    uids = {path: uid for path in folder.iterdir() if (uid := _uid(path)) and _age(path) >= CLEAN_SECONDS}
+    states = dict(Upload.objects.filter(uid__in=set(uids.values())).values_list("uid", "state"))
+    over = [path for path, uid in uids.items() if _is_over(path, states.get(uid))]
+    for path in over:
+        path.unlink(missing_ok=True)
+    return len(over)
+
+
+def _is_over(path: Path, state: str | None) -> bool:
+    if path.suffix == ".fresh" or state is None:
+        return True
+    is_final = state in (Upload.State.FROZEN, Upload.State.REFUSED, Upload.State.DISCARDED)
+    return is_final and (state == Upload.State.DISCARDED or not path.name.endswith(REPORT))
+
+
+def _uid(path: Path) -> UUID | None:
+    """The upload that a file is of; None for what is not ours."""
+    try:
+        return UUID(path.name.partition(".")[0])
+    except ValueError:
+        return None
+
+
+def _age(path: Path) -> float:
+    """Seconds since a file was last written; without end where there is none."""
+    try:
+        return time() - path.stat().st_mtime
+    except FileNotFoundError:
+        return inf
 
 
 def tidy_name(name: str) -> str:

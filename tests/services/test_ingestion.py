@@ -1,10 +1,12 @@
 """The worker freezes what Carol handed in: once, whole, and without a word about the records where others read."""
 
 import json
+import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -20,8 +22,9 @@ from curator.mechanism.errors import Conflict
 from curator.mechanism.region import Region
 from curator.mechanism.schema import Schema
 from curator.models import AuditEvent, Contract, Dataset, DatasetVersion, Upload
-from curator.services import contracts, datasets, ingestion
+from curator.services import contracts, datasets, ingestion, upload_files
 from curator.services.datasets import LIKELY_REUPLOAD, PrivacyUnit
+from curator.tasks import sweep
 from tests.cast import SCHEMA, Cast, cast, person
 
 pytestmark = pytest.mark.usefixtures("db", "folders")
@@ -203,6 +206,31 @@ def test_a_worker_that_died_after_writing_leaves_no_second_version(dataset: Data
     version = freeze(upload).version
     assert version is not None
     assert (version.uid, everybody(version), DatasetVersion.objects.count()) == (upload.uid, 3, 1)
+
+
+def test_what_a_crash_left_of_a_file_is_deleted_by_a_later_sweep(
+    dataset: Dataset, folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done, busy, stray = hand_in(dataset), hand_in(dataset), folders / "uploads" / str(uuid4())
+    with monkeypatch.context() as patch:
+        patch.setattr(upload_files, "forget", lambda upload: None)  # it died before it came to that
+        freeze(done)
+    stray.write_text(FILE)
+    (folders / "uploads" / "notes.txt").write_text("somebody's own")
+    kept = {str(busy.uid), f"{done.uid}.report.json", "notes.txt", ".cleaned"}
+    assert upload_files.clean() == 0  # whoever wrote them may be at it still
+    age(folders / "uploads")
+    sweep()
+    assert {path.name for path in (folders / "uploads").iterdir()} == kept
+    stray.write_text(FILE)
+    os.utime(stray, (0, 0))
+    assert upload_files.clean() == 0  # not every five seconds
+    assert freeze(busy).state == "frozen"
+
+
+def age(folder: Path) -> None:
+    for path in folder.iterdir():
+        os.utime(path, (0, 0))
 
 
 def test_a_file_that_is_gone_is_refused(dataset: Dataset) -> None:
