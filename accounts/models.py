@@ -107,6 +107,9 @@ class ResetRequest(models.Model):
     email = models.EmailField()
     created_at = models.DateTimeField(auto_now_add=True)
     done_at = models.DateTimeField(null=True)
+    tries = models.PositiveSmallIntegerField(default=0, db_default=0)  # that the mail server refused
+    again_at = models.DateTimeField(null=True)
+    sent_to = models.JSONField(default=list, db_default=[])  # ids of those whose letter is out
 
     class Meta:
         indexes = [models.Index(fields=["created_at"], name="reset_waiting", condition=Q(done_at__isnull=True))]

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.contrib.auth.forms import PasswordResetForm
 from django.contrib.auth.tokens import default_token_generator
 from django.core.mail import EmailMessage
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.encoding import force_bytes
@@ -49,16 +49,32 @@ def ask(email: str, *, address: str) -> None:
 
 
 def waiting() -> QuerySet[ResetRequest]:
-    """Requests that nobody has answered yet."""
-    return ResetRequest.objects.filter(done_at__isnull=True, created_at__gt=timezone.now() - KEPT)
+    """Requests that nobody has answered yet, without those that rest after a refusal."""
+    now = timezone.now()
+    rested = Q(again_at__isnull=True) | Q(again_at__lte=now)
+    return ResetRequest.objects.filter(rested, done_at__isnull=True, created_at__gt=now - KEPT)
 
 
-def letters(request: ResetRequest) -> Iterator[EmailMessage]:
-    """A mail for every active account with a password under that address; often none."""
+def letters(request: ResetRequest) -> Iterator[tuple[User, EmailMessage]]:
+    """A mail for every active account with a password under that address that did not get it yet; often none."""
     for user in PasswordResetForm().get_users(request.email):
         assert isinstance(user, User)
+        if user.pk in request.sent_to:
+            continue
         body = BODY.format(name=user.get_username(), link=_link(user))
-        yield EmailMessage("Residual: a new password", body, settings.DEFAULT_FROM_EMAIL, [user.email])
+        yield user, EmailMessage("Residual: a new password", body, settings.DEFAULT_FROM_EMAIL, [user.email])
+
+
+def sent(request: ResetRequest, user: User) -> None:
+    """This person's letter is out: whatever becomes of the others, it is not sent again."""
+    request.sent_to = [*request.sent_to, user.pk]
+    request.save(update_fields=["sent_to"])
+
+
+def refused(request: ResetRequest, rest: timedelta) -> None:
+    """The mail server refused a letter: it is tried again after a rest, within the hour that the request is kept."""
+    request.tries, request.again_at = request.tries + 1, timezone.now() + rest
+    request.save(update_fields=["tries", "again_at"])
 
 
 def done(request: ResetRequest) -> None:

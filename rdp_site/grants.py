@@ -56,7 +56,7 @@ RIGHTS: dict[str, Rights] = {
     "curator_experiment": _changing("state attempts done total detail result"),
     "curator_dataset": _changing("name description source"),
     "curator_hold": _changing("code detail since"),
-    "curator_notice": _changing("seen_at mailed_at"),
+    "curator_notice": _changing("seen_at mailed_at mail_tries mail_after"),
     "curator_query": _changing("state attempts outages claimed_at finished_at failure"),
     "curator_support": _changing("rho_hist weighted_sum releases"),
     # One's own list of questions, no part of the record
@@ -69,7 +69,7 @@ RIGHTS: dict[str, Rights] = {
     "accounts_membership": _changing("active"),
     "accounts_apitoken": _changing("revoked_at"),
     "accounts_invitation": _changing("accepted_by_id accepted_at revoked_at"),
-    "accounts_resetrequest": Rights(insert=True, update=("done_at",), delete=True),
+    "accounts_resetrequest": Rights(insert=True, update=("done_at", "tries", "again_at", "sent_to"), delete=True),
     "accounts_throttle": FREE,
     # Django's own
     "accounts_user_groups": READ,

@@ -32,6 +32,8 @@ class Notice(models.Model):
     created_at = models.DateTimeField(default=ticks.now, editable=False)
     seen_at = models.DateTimeField(null=True, blank=True)
     mailed_at = models.DateTimeField(null=True, blank=True)
+    mail_tries = models.PositiveSmallIntegerField(default=0, db_default=0)  # that the mail server refused
+    mail_after = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         indexes = [

@@ -2,7 +2,8 @@
 
 The sweep starts a thread for it, so that a mail server that is away or slow holds up no question. One mailer works at a time
 (an advisory lock). What was sent is marked afterwards: a crash in between sends a mail twice, never not at all. A notice that
-was seen on a page first is not mailed, and one that could not be sent for days is given up.
+was seen on a page first is not mailed. A letter that the server refuses rests for longer and longer while the others are sent,
+and is given up: a notice after days, a link to a new password after an hour.
 """
 
 import logging
@@ -12,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from smtplib import SMTPDataError, SMTPException, SMTPRecipientsRefused, SMTPSenderRefused
 
 from django.conf import settings
@@ -19,7 +21,7 @@ from django.core import mail
 from django.core.mail import EmailMessage
 from django.core.mail.backends.base import BaseEmailBackend
 from django.db import connection, connections
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
@@ -29,10 +31,13 @@ from curator import ticks
 from curator.models import Notice
 from curator.selectors import notices
 from curator.selectors.notices import NoticeLine
+from curator.services import anchoring
 
 logger = logging.getLogger(__name__)
 
 PAUSE = 60.0  # seconds after a failure in which this process does not try again
+REST = timedelta(minutes=1)  # after the first refusal of a letter; each further one makes it four times as long
+LONGEST_REST = timedelta(hours=12)
 GIVE_UP = timedelta(days=3)
 LISTED = 20  # notices in one mail; more are counted
 AT_ONCE = 500  # notices looked at in one go
@@ -55,7 +60,8 @@ def deliver() -> int:
         if not mine or not _is_due():
             return 0
         with mail.get_connection() as server:
-            return sum(_send_notices(server, user, rows) for user, rows in _due()) + _send_resets(server)
+            sent = sum(_send_notices(server, user, rows) for user, rows in _due()) + _send_resets(server)
+            return sent + anchoring.mail(partial(_send, server))
 
 
 def _run() -> None:
@@ -85,14 +91,15 @@ def _alone() -> Iterator[bool]:
 
 
 def _is_due() -> bool:
-    return _waiting().exists() or resets.waiting().exists()
+    return _waiting().exists() or resets.waiting().exists() or anchoring.is_mail_due()
 
 
 def _waiting() -> QuerySet[Notice]:
     now = timezone.now()
     ready = now - timedelta(seconds=settings.MAIL_AFTER)
     fresh = Notice.objects.filter(seen_at__isnull=True, mailed_at__isnull=True, created_at__range=(now - GIVE_UP, ready))
-    return fresh.filter(user__mail_notices=True, user__is_active=True).exclude(user__email="")
+    rested = fresh.filter(Q(mail_after__isnull=True) | Q(mail_after__lte=now))
+    return rested.filter(user__mail_notices=True, user__is_active=True).exclude(user__email="")
 
 
 def _due() -> list[tuple[User, list[Notice]]]:
@@ -104,18 +111,35 @@ def _due() -> list[tuple[User, list[Notice]]]:
 
 def _send_notices(server: BaseEmailBackend, user: User, rows: list[Notice]) -> bool:
     sent = _send(server, letter(user, notices.lines(user, rows)))
+    same = Notice.objects.filter(pk__in=[row.pk for row in rows])
     if sent:
-        Notice.objects.filter(pk__in=[row.pk for row in rows]).update(mailed_at=ticks.now())
+        same.update(mailed_at=ticks.now())
+    else:
+        tries = max(row.mail_tries for row in rows) + 1
+        same.update(mail_tries=tries, mail_after=ticks.now() + rest(tries))
     return sent
+
+
+def rest(tries: int) -> timedelta:
+    """How long a letter rests that was refused so often."""
+    longer: int = 4 ** min(tries - 1, 10)
+    return min(REST * longer, LONGEST_REST)
 
 
 def _send_resets(server: BaseEmailBackend) -> int:
     sent = 0
     for request in resets.waiting().order_by("id")[:AT_ONCE]:
-        done = [_send(server, message) for message in resets.letters(request)]
-        if all(done):
+        refused = 0
+        for user, message in resets.letters(request):
+            if _send(server, message):
+                resets.sent(request, user)
+                sent += 1
+            else:
+                refused += 1
+        if refused:
+            resets.refused(request, rest(request.tries + 1))
+        else:
             resets.done(request)
-        sent += sum(done)
     return sent
 
 

@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from curator.mechanism import receipts
 from curator.mechanism.receipts import Receipt
 from curator.selectors import exports
-from curator.services import anchoring
+from curator.services import anchoring, mailing
 from curator.services.audit import SITE, Event, append_alone, chain_of
 from curator.services.verification import verify
 from curator.tasks import sweep
@@ -58,19 +58,59 @@ def test_nothing_is_noted_before_it_is_time(file: Path, settings: Any) -> None:
     settings.ANCHOR_SECONDS = 3600.0
     happen()
     assert anchoring.leave() == 0
-    os.utime(settings.ANCHOR_STATE, (0, 0))
+    os.utime(anchoring.state_of(settings.ANCHORS), (0, 0))
     assert anchoring.leave() == 1
 
 
 def test_a_letter_has_lines_that_the_verifiers_take(file: Path, settings: Any) -> None:
     settings.ANCHORS, settings.ANCHOR_MAIL = "", "dora@example.org"
     happen()
-    assert anchoring.leave() == 1
+    assert mailing.deliver() == 1
     (letter,) = mail.outbox
     assert letter.to == ["dora@example.org"]
     lines = [line.encode() + b"\n" for line in letter.body.splitlines() if line.startswith("{")]
     assert [anchor.chain for anchor in receipts.read(lines)] == [SITE]
     assert not file.exists()
+
+
+def test_a_mail_server_that_is_away_repeats_nothing_in_the_file(
+    file: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.ANCHOR_MAIL, settings.EMAIL_BACKEND = "dora@example.org", "django.core.mail.backends.locmem.EmailBackend"
+    happen()
+    with monkeypatch.context() as patch:
+        patch.setattr(f"{settings.EMAIL_BACKEND}.send_messages", away)
+        for _ in range(3):
+            anchoring.leave()
+            with pytest.raises(ConnectionRefusedError):
+                mailing.deliver()
+        assert len(noted(file)) == 1
+    happen()
+    assert mailing.deliver() == 1
+    assert '"seq":2' in mail.outbox[0].body
+
+
+def away(*_: object) -> int:
+    raise ConnectionRefusedError
+
+
+def test_a_letter_that_is_refused_waits_for_its_next_time(file: Path, settings: Any) -> None:
+    settings.ANCHOR_MAIL, settings.ANCHOR_SECONDS = "dora@example.org", 3600.0
+    happen()
+    assert not anchoring.mail(lambda letter: False)
+    assert not anchoring.is_mail_due()
+    os.utime(anchoring.state_of("dora@example.org"), (0, 0))
+    assert anchoring.mail(lambda letter: "chain" in str(letter.body))
+
+
+def test_a_new_target_gets_every_chain_and_half_a_state_is_none(file: Path, settings: Any) -> None:
+    happen()
+    assert [anchoring.leave(), anchoring.leave()] == [1, 0]
+    settings.ANCHORS = str(file.with_name("other.jsonl"))
+    assert anchoring.leave() == 1
+    state = anchoring.state_of(settings.ANCHORS)
+    state.write_bytes(state.read_bytes()[:20])
+    assert anchoring.leave() == 1
 
 
 def test_a_line_that_a_crash_left_unfinished_is_cut_off_and_the_rest_stays(file: Path) -> None:

@@ -123,6 +123,67 @@ def test_one_address_that_the_server_refuses_holds_up_nobody_else(story: Story, 
     assert Notice.objects.get(mailed_at__isnull=True).user == story.people.alice
 
 
+Refusals = Callable[[str], list[str]]
+
+
+@pytest.fixture
+def refusing(monkeypatch: pytest.MonkeyPatch, story: Story) -> Refusals:
+    """Have the mail server refuse an address from now on; gives the list of whom it was asked for."""
+    plain = mail.backends.locmem.EmailBackend.send_messages  # type: ignore[attr-defined]  # as above
+
+    def refuse(address: str) -> list[str]:
+        tried: list[str] = []
+
+        def picky(self: Any, messages: Any) -> int:
+            tried.extend(messages[0].to)
+            if messages[0].to == [address]:
+                raise SMTPRecipientsRefused({address: (550, b"no")})
+            return int(plain(self, messages))
+
+        monkeypatch.setattr("django.core.mail.backends.locmem.EmailBackend.send_messages", picky)
+        return tried
+
+    return refuse
+
+
+def test_a_refused_letter_rests_for_longer_and_longer_and_others_are_not_starved(
+    story: Story, refusing: Refusals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mailing, "AT_ONCE", 5)
+    tried = refusing("alice@example.org")
+    notices.tell([story.people.alice] * 5 + [story.people.bob], Kind.MEMBER, story.contract)
+    assert [mailing.deliver() for _ in range(4)] == [0, 1, 0, 0]
+    assert tried == ["alice@example.org", "bob@example.org"]
+    refused = Notice.objects.filter(mailed_at__isnull=True)
+    rests = []
+    for _ in range(3):
+        row = refused.order_by("id")[0]
+        assert row.mail_after is not None
+        rests.append(round((row.mail_after - timezone.now()).total_seconds() / 60))
+        refused.update(mail_after=timezone.now())
+        assert mailing.deliver() == 0
+    assert rests == [1, 4, 16]
+    assert [mailing.rest(tries) for tries in (7, 100)] == [mailing.LONGEST_REST] * 2
+
+
+def test_of_several_letters_of_one_request_those_that_went_out_are_not_sent_again(story: Story, refusing: Refusals) -> None:
+    for person, address in ((story.people.alice, "one@example.org"), (story.people.bob, "ONE@example.org")):
+        person.email = address
+        person.set_password("correct horse battery")
+        person.save()
+    tried = refusing("ONE@example.org")
+    request = ResetRequest.objects.create(email="one@example.org")
+    assert [mailing.deliver() for _ in range(3)] == [1, 0, 0]
+    assert sorted(tried) == ["ONE@example.org", "one@example.org"]
+    ResetRequest.objects.update(again_at=timezone.now())
+    assert mailing.deliver() == 0 and tried[2:] == ["ONE@example.org"]
+    refusing("nobody")
+    ResetRequest.objects.update(again_at=timezone.now())
+    assert mailing.deliver() == 1 and not resets.waiting().exists()
+    request.refresh_from_db()
+    assert request.done_at is not None and request.tries == 2
+
+
 def test_two_mailers_at_once_send_nothing_twice(story: Story) -> None:
     notices.tell([story.people.alice, story.people.bob, story.people.carol], Kind.MEMBER, story.contract)
     start = threading.Barrier(6)
