@@ -265,7 +265,9 @@ CELERY_BROKER_CONNECTION_TIMEOUT = 2
 CELERY_TASK_PUBLISH_RETRY = False  # a doorbell that cannot be rung now is rung by the sweep
 CELERY_TIMEZONE = "UTC"
 SWEEP_SECONDS = env.float("RDP_SWEEP_SECONDS", default=5.0)
-CELERY_BEAT_SCHEDULE = {"sweep": {"task": "curator.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}}}
+#: On a busy machine a sweep may wait for longer than until the next one, just when lost bells are to be rung again.
+SWEEP_EXPIRES = max(30.0, SWEEP_SECONDS)
+CELERY_BEAT_SCHEDULE = {"sweep": {"task": "curator.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_EXPIRES}}}
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR / "beat-schedule")
 
 LOG_FORMAT = env.str("RDP_LOG_FORMAT", default="plain")  # plain, for people; json, for a collector

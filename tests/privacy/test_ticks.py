@@ -39,7 +39,7 @@ def test_what_takes_longer_has_few_possible_moments() -> None:
     assert ends == {1, 2, 4, 8, 16, 32, 64, 128, 192, 256}
 
 
-@pytest.mark.parametrize("tick", [0.01, 0.25, 1.0, 4.0])
+@pytest.mark.parametrize("tick", [0.01, 0.25, 1.0])
 @pytest.mark.parametrize("reads", [(129.0,), (65.0, 65.0), (33.0, 33.0, 33.0, 33.0)])
 def test_what_ends_well_within_a_tasks_limit_is_not_held_beyond_it(tick: float, reads: tuple[float, ...]) -> None:
     assert sum(ticks.length(taken, 12.345, tick) for taken in reads) < settings.TASK_SECONDS == 150
