@@ -31,6 +31,9 @@ GRACE = 30.0  # seconds a service has to finish what it is doing
 STEADY = 10.0  # seconds after which a service counts as having started well
 LONGEST_PAUSE = 30.0
 TICK = 0.5
+# Gunicorn trusts nobody's SCRIPT_NAME, PATH_INFO or X-Forwarded-Proto, whoever sends them: behind a proxy the settings read the
+# one header that is meant (see RDP_BEHIND_PROXY), and without one anybody on this machine could send them.
+TRUST_NOBODY = ("--forwarded-allow-ips", "", "--forwarder-headers", "")
 
 
 class SupervisorError(Exception):
@@ -60,7 +63,7 @@ class _Running:
 def web(bind: str) -> Service:
     """The pages and the JSON API."""
     options = ("--bind", bind, "--workers", "2", "--threads", "4", "--graceful-timeout", "20", "--no-control-socket")
-    return Service("web", (sys.executable, "-m", "gunicorn", "rdp_site.wsgi", *options))
+    return Service("web", (sys.executable, "-m", "gunicorn", "rdp_site.wsgi", *options, *TRUST_NOBODY))
 
 
 def worker(processes: int, *, patience: float = 180.0, sweep: float = 5.0) -> Service:
