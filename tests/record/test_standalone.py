@@ -69,6 +69,13 @@ def test_a_difference_is_named_and_ends_in_failure(told: tuple[str, list[Told]],
     assert run(tmp_path / "nothing")[0] == 2
 
 
+def test_an_empty_file_is_no_record(tmp_path: Path) -> None:
+    record = tmp_path / "record.ndjson"
+    record.touch()
+    code, said = run(record)
+    assert (code, said) == (1, "DIFFERENCE the record: it is empty: an export has at least one chain's closing line\n")
+
+
 def test_a_download_that_was_cut_shows(told: tuple[str, list[Told]]) -> None:
     chain, events = told
     lines = written(chain, events)

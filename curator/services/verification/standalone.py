@@ -363,6 +363,7 @@ def verify(lines: Iterable[tuple[str, bytes]], anchors: dict[str, list[dict[str,
         else:
             counts["events"] += 1
             counts["replayed"] += chain.event(int(match[2]), match[3].decode(), match[4].decode(), match[5])
+    require(bool(chains), "the record", "it is empty: an export has at least one chain's closing line")
     for chain in chains.values():
         require(chain.closed, f"chain {chain.name}", f"the record ends after event {chain.seq} without its closing line")
     for name, left in anchors.items():
