@@ -31,7 +31,7 @@ class JoinForm(forms.Form):
     username = forms.CharField(
         label="User name",
         max_length=150,
-        help_text="How others here see you; it cannot be changed later. Letters, digits and @ . + - _",
+        help_text="How others here see you; it cannot be changed later. Letters a to z, digits and @ . + - _",
         widget=forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none"}),
     )
     email = forms.EmailField(label="Mail address", required=False, help_text="For notices, and for a new password.")
@@ -88,6 +88,6 @@ class TokenForm(forms.Form):
 class PersonForm(forms.Form):
     """Somebody new, made by a curator."""
 
-    username = forms.CharField(label="User name", max_length=150)
+    username = forms.CharField(label="User name", max_length=150, help_text="Letters a to z, digits and @ . + - _")
     email = forms.EmailField(label="Mail address", required=False)
     roles = forms.MultipleChoiceField(label="Roles", choices=Role.choices, widget=forms.CheckboxSelectMultiple)

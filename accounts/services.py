@@ -3,6 +3,7 @@
 A person who left is deactivated, and comes back as the same row: what they have spent in a contract is still theirs.
 """
 
+import re
 import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from curator.services import audit, texts
 from curator.services.audit import Event
 from curator.services.contract_rows import LIVE, State, curators
 
+USER_NAME = re.compile(r"[A-Za-z0-9@.+_-]{1,150}")  # of new people; older names stay
 RANDOM_PASSWORD_BYTES = 15  # 120 bits: twenty characters
 
 
@@ -181,6 +183,9 @@ def _locked(user: User) -> User:
 def _new_or_sleeping(username: str) -> tuple[User, bool]:
     found = User.objects.select_for_update(no_key=True).filter(username__iexact=username).first()
     if found is None:
+        if USER_NAME.fullmatch(username) is None:  # letters of another script may look like these: nobody passes for another
+            detail = "username: expected 1 to 150 of the letters a to z and A to Z, digits and @ . + - _"
+            raise BadInput("bad_username", detail, field="username")
         return User(username=username), False
     if found.is_active:
         raise _taken(found.username)

@@ -20,6 +20,8 @@ MAX_SCALE = (
 )
 NEAR_LIMIT = 2_000  # candidates that a suggestion looks at
 
+_UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+_JOINERS = "\u200c\u200d"
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?")
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -31,8 +33,13 @@ def normalise(text: str) -> str:
 
 
 def has_control(text: str) -> bool:
-    """Whether a text holds a control character, a line or paragraph separator, or half a surrogate pair."""
-    return any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in text)
+    """Whether a text holds what is not seen as itself.
+
+    Controls, marks that turn the reading order or show nothing, line and paragraph separators, halves of surrogate pairs,
+    characters without a common meaning: a record could show something else than it says, and one name look like another.
+    The two joiners stay, because scripts and emoji are written with them.
+    """
+    return any(unicodedata.category(char) in _UNSEEN and char not in _JOINERS for char in text)
 
 
 def echo(value: object) -> str:

@@ -8,8 +8,6 @@ from curator.mechanism.values import has_control, normalise
 
 LINE = 120
 PARAGRAPH = 2_000
-# They turn the reading order of what follows, so that a record could show something else than it says.
-_TURNING = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def line(text: str, *, field: str, most: int = LINE) -> str:
@@ -31,8 +29,8 @@ def _clean(text: str, *, field: str, most: int, lines: bool) -> str:
     clean = normalise(text.replace("\r\n", "\n"))
     if len(clean) > most:
         raise BadInput("too_long", f"{field}: expected at most {most} characters, found {len(clean)}", field=field, most=most)
-    if has_control(clean.replace("\n", "") if lines else clean) or not _TURNING.isdisjoint(clean):
-        raise BadInput("bad_text", f"{field}: expected plain text without control characters", field=field)
+    if has_control(clean.replace("\n", "") if lines else clean):
+        raise BadInput("bad_text", f"{field}: expected plain text without control characters or invisible marks", field=field)
     return clean
 
 
