@@ -13,6 +13,7 @@ from curator.mechanism.errors import BadInput, TooLarge
 from curator.mechanism.values import Literal, echo, harmless, hint
 
 MAX_DEPTH = 32  # of all, any and not inside each other; SQL counts brackets and NOT alike
+MAX_LEAVES = 500  # conditions of one question: reading and combining so many takes well below half a second
 
 LISTS = ("in", "between")
 FLAGS = ("is_missing", "is_other")
@@ -69,6 +70,37 @@ def unknown_field(whole: str, key: object, tip: str, field: str = "") -> BadInpu
 def keep(leaf: Leaf, _field: str) -> Leaf:
     """No resolution: the leaf as it was written."""
     return leaf
+
+
+def too_long(field: str) -> TooLarge:
+    """The refusal of a question that takes too long to read."""
+    return TooLarge("condition_too_long", f"A question has at most {MAX_LEAVES} conditions.", field=field, maximum=MAX_LEAVES)
+
+
+def check_length(obj: object, *, field: str = "where") -> None:
+    """Refuse (condition_too_long) a JSON tree of more than MAX_LEAVES conditions, before any of it is read; looks at no more."""
+    waiting, leaves = [obj], 0
+    while waiting and leaves <= MAX_LEAVES:
+        part = waiting.pop()
+        if isinstance(part, list):
+            waiting += part[: MAX_LEAVES + 1]
+        elif isinstance(part, Mapping) and ("all" in part or "any" in part or "not" in part):
+            waiting += [part[word] for word in ("all", "any", "not") if word in part]
+        else:
+            leaves += 1
+    if leaves > MAX_LEAVES:
+        raise too_long(field)
+
+
+def leaves_of(condition: Condition | None) -> int:
+    """How many conditions a tree is made of."""
+    match condition:
+        case AllOf(parts) | AnyOf(parts):
+            return sum(map(leaves_of, parts))
+        case Not(part):
+            return leaves_of(part)
+        case _:
+            return int(condition is not None)
 
 
 def condition_from_json(obj: object, *, field: str = "where", resolve: Resolve = keep, depth: int = 0) -> Condition:

@@ -5,7 +5,15 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 
-from curator.language.conditions import Condition, Resolve, condition_from_json, condition_to_json, keep, unknown_field
+from curator.language.conditions import (
+    Condition,
+    Resolve,
+    check_length,
+    condition_from_json,
+    condition_to_json,
+    keep,
+    unknown_field,
+)
 from curator.language.leaves import bound, resolve
 from curator.mechanism.columns import Column
 from curator.mechanism.errors import BadInput
@@ -51,6 +59,8 @@ class Question:
 
 def parse_json(obj: object, *, schema: Schema) -> Question:
     """The question of `{"where": …, "group_by": […]}`; refuses, with the field, what the schema does not know."""
+    if isinstance(obj, Mapping) and "where" in obj:
+        check_length(obj["where"])
     question = _read(obj, partial(resolve, schema=schema))
     return replace(
         question,

@@ -40,13 +40,16 @@ _COMPLAINTS = {
 T = TypeVar("T")
 
 
-def parse_sql(sql: str, *, schema: Schema, table: str) -> Question:
-    """The question of an SQL text; refuses (BadInput, field "sql") everything else with line, column and reason."""
-    return _Reader(sql, schema, table).question(_tree(sql, schema, table))
+def parse_sql(sql: str, *, schema: Schema, table: str, of_record: bool = False) -> Question:
+    """The question of an SQL text; refuses (BadInput, field "sql") everything else with line, column and reason.
+
+    `of_record`: it was asked and is read once more, however long it is: only what newly arrives is bounded in its length.
+    """
+    return _Reader(sql, schema, table).question(_tree(sql, schema, table, of_record=of_record))
 
 
-def _tree(sql: str, schema: Schema, table: str) -> exp.Expr:
-    tokens = read_tokens(sql, names=schema.names, table=table)
+def _tree(sql: str, schema: Schema, table: str, *, of_record: bool) -> exp.Expr:
+    tokens = read_tokens(sql, names=schema.names, table=table, of_record=of_record)
     try:
         trees = [tree for tree in Dialect.get_or_raise(None).parser().parse(tokens, sql) if tree is not None]
     except ParseError as error:

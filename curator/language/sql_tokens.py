@@ -5,6 +5,7 @@ small language pass, so everything else (joins, comparisons of other kinds) is r
 is a column of the schema is turned into a quoted name, so that columns called `order` or `date` need no quotes.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -13,7 +14,7 @@ import sqlglot
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from curator.language.conditions import MAX_DEPTH
+from curator.language.conditions import MAX_DEPTH, MAX_LEAVES, too_long
 from curator.language.guard import MAX_BODY
 from curator.mechanism.errors import BadInput, TooLarge
 from curator.mechanism.values import echo
@@ -54,6 +55,10 @@ _ALLOWED = _CORE | {
     TokenType.DOT,
     TokenType.SEMICOLON,
 }
+# What a list of values is made of: the parser passes over it quickly, so it may be longer than conditions may.
+_VALUES = {TokenType.NUMBER, TokenType.STRING, TokenType.COMMA, TokenType.DASH, TokenType.PLUS}
+MAX_TOKENS = 16_000  # a list of 8,000 values
+MAX_WORDS = 8 * MAX_LEAVES  # all but values: "people.age IS NOT NULL AND" has seven, brackets make it more
 _PREFIXES = {TokenType.NOT, TokenType.DASH, TokenType.PLUS}
 
 _FORM = "SELECT COUNT(*) FROM {table} WHERE … [GROUP BY …]"
@@ -96,8 +101,11 @@ class Place:
         return BadInput(code, detail, field="sql", **{**(operands or {}), "sql_line": line, "sql_column": column})
 
 
-def read_tokens(sql: str, *, names: Iterable[str], table: str) -> list[Token]:
-    """The tokens of a question, names of columns quoted; refuses too long, too deep, and words the language does not have."""
+def read_tokens(sql: str, *, names: Iterable[str], table: str, of_record: bool = False) -> list[Token]:
+    """The tokens of a question, names of columns quoted; refuses too long, too deep, and words the language does not have.
+
+    `of_record`: however many there are.
+    """
     if len(sql) > MAX_BODY or len(sql.encode(errors="replace")) > MAX_BODY:
         raise TooLarge("body_too_large", f"SQL has at most {MAX_BODY:,} bytes.", field="sql", maximum=MAX_BODY)
     try:
@@ -111,7 +119,22 @@ def read_tokens(sql: str, *, names: Iterable[str], table: str) -> list[Token]:
     tokens = [_named(token, following, known) for token, following in zip(raw, [*raw[1:], None], strict=False)]
     _check_words(tokens, sql, table)
     _check_depth(tokens, sql)
+    if not of_record:
+        _check_length(tokens)
     return tokens
+
+
+def _check_length(tokens: Sequence[Token]) -> None:
+    """Refuses more conditions than may be: a chain of n has n - 1 AND and OR, beside those of BETWEEN."""
+    kinds = Counter(token.token_type for token in tokens)
+    leaves = 1 + kinds[TokenType.AND] + kinds[TokenType.OR] - kinds[TokenType.BETWEEN]
+    if leaves > MAX_LEAVES:
+        raise too_long("sql")
+    words = len(tokens) - sum(kinds[kind] for kind in _VALUES)
+    for found, most, what in ((words, MAX_WORDS, "names, signs and brackets"), (len(tokens), MAX_TOKENS, "words and signs")):
+        if found > most:
+            detail = f"SQL has at most {most:,} {what}, not {found:,}."
+            raise TooLarge("condition_too_long", detail, field="sql", maximum=most)
 
 
 def _named(token: Token, following: Token | None, names: set[str]) -> Token:

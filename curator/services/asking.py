@@ -9,6 +9,7 @@ from typing import Any
 from accounts.models import User
 from curator import language
 from curator.language import Ask
+from curator.language.conditions import leaves_of
 from curator.mechanism import accuracy
 from curator.mechanism.accuracy import Relative
 from curator.mechanism.errors import BadInput, Refused, TooLarge
@@ -19,6 +20,7 @@ from curator.services import audit, bulk
 from curator.services.versions import AGGREGATE, known
 
 MAX_LIST = 500
+MAX_CONDITIONS = 2_000  # of all questions sent under one key, so that reading them takes a second at most
 MAX_BINS = 20_000  # of all questions sent under one key
 
 
@@ -66,7 +68,7 @@ def understand(body: object, version: DatasetVersion) -> list[Asked]:
             if isinstance(body, list):
                 refusal.field = f"[{place}].{refusal.field}" if refusal.field else f"[{place}]"
             raise
-        _check_size(sum(len(question.bins) for question in questions))
+        _check_size(questions)
     return questions
 
 
@@ -93,9 +95,12 @@ def _priced(label: tuple[str, ...], region: Region, rho_min: Units | None, versi
     return Priced(label, region, descriptor_digest(str(version.uid), AGGREGATE, region), rho_min)
 
 
-def _check_size(bins: int) -> None:
-    if bins > MAX_BINS:
+def _check_size(questions: list[Asked]) -> None:
+    if sum(len(question.bins) for question in questions) > MAX_BINS:
         raise TooLarge("too_many_bins", f"Expected at most {MAX_BINS:,} bins in one request.", most=MAX_BINS)
+    if sum(leaves_of(question.ask.question.where) for question in questions) > MAX_CONDITIONS:
+        detail = f"Expected at most {MAX_CONDITIONS:,} conditions in one request."
+        raise TooLarge("condition_too_long", detail, most=MAX_CONDITIONS)
 
 
 def store_descriptors(questions: Iterable[Asked], version: DatasetVersion) -> None:

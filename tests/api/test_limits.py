@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from curator.models import Contract, Query
 from curator.services import execution
@@ -46,6 +47,10 @@ GREEDY: dict[str, Callable[[], bytes]] = {
     "a number with a huge exponent": lambda: b'{"where": {"always": true}, "accuracy": {"within": 1e999999999}}',
     "a megabyte of label": lambda: tree({"always": True}, label="x" * 1_000_000),
     "ten thousand ANDs": lambda: sql("WHERE " + " AND ".join(f"age <> {i % 100}" for i in range(10_000))),
+    "conditions by the thousand": lambda: sql("WHERE " + " OR ".join(["age=30"] * 6_000)),
+    "conditions by the thousand, as a list": lambda: json.dumps(
+        [{"sql": f"{FROM} WHERE " + " OR ".join(["age=30"] * 420), **WITHIN}] * 5
+    ).encode(),
     "a list of five hundred and one": lambda: json.dumps([{"sql": FROM, **WITHIN}] * 501).encode(),
     "sixty-four megabytes": lambda: b'{"sql": "' + b"x" * (64 * 2**20) + b'"}',
 }

@@ -143,3 +143,22 @@ def test_any_value_is_a_question_or_a_refusal(obj: object) -> None:
             assert refusal.detail.encode()
         else:
             assert Question.from_json(asked.to_json()) == asked
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        {"any": [{"column": "age", "equals": 1}] * 501},
+        {"all": [{"not": {"any": [{"always": True}] * 2}}] * 251},
+        {"any": [{"all": [{"column": "age", "equals": n}] * 50} for n in range(11)]},
+    ],
+)
+def test_a_tree_of_too_many_conditions_is_refused_before_it_is_read(tree: dict[str, object]) -> None:
+    with pytest.raises(TooLarge, match="at most 500 conditions") as caught:
+        parse_json({"where": tree}, schema=PEOPLE)
+    assert (caught.value.code, caught.value.field, caught.value.operands["maximum"]) == ("condition_too_long", "where", 500)
+
+
+def test_five_hundred_conditions_and_a_long_list_of_values_are_read() -> None:
+    assert parse_json({"where": {"any": [{"column": "age", "equals": 1}] * 500}}, schema=PEOPLE).where
+    assert parse_json({"where": {"column": "age", "in": [1] * 7_500}}, schema=PEOPLE).where

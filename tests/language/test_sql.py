@@ -167,10 +167,11 @@ def test_grouped_columns_may_stand_beside_the_count_in_any_order() -> None:
 
 
 def test_a_long_list_of_conditions_is_one_flat_list() -> None:
-    many = " OR ".join(f"income={n * 20}" for n in range(2_000))
-    assert region(many).cells == region("income = 0").cells * 2_000
+    many = "SELECT COUNT(*) FROM people WHERE " + " OR ".join(f"income={n * 20}" for n in range(2_000))
+    kept = region_of(parse_sql(many, schema=PEOPLE, table="people", of_record=True), PEOPLE)  # asked before there was a limit
+    assert kept.cells == region("income = 0").cells * 2_000
     listed = ",".join(str(n * 20) for n in range(2_000))
-    assert region(f"income IN ({listed})") == region(many)
+    assert region(f"income IN ({listed})") == kept
 
 
 def test_deep_but_allowed_nesting_is_read_and_written() -> None:

@@ -112,12 +112,24 @@ def test_what_is_no_count_is_refused_with_place_and_reason(sql: str, code: str, 
         ("age = " + "- " * 9_000 + "1", "too_deep"),
         ("age IN (" + ",".join(["1"] * 10**6) + ")", "body_too_large"),
         ("city = '" + "é" * 40_000 + "'", "body_too_large"),
+        (" OR ".join(["age = 1"] * 501), "condition_too_long"),
+        (" AND ".join(["(age = 1 OR age BETWEEN 2 AND 3)"] * 251), "condition_too_long"),
+        (" OR ".join(["TRUE"] * 6_000), "condition_too_long"),
+        (" OR ".join(["(" * 30 + "age = 1" + ")" * 30] * 100), "condition_too_long"),
+        ("age IN (" + ",".join(["1"] * 8_001) + ")", "condition_too_long"),
+        ("born IN (" + ",".join(["DATE ''"] * 4_000) + ")", "condition_too_long"),
     ],
 )
 def test_parser_bombs_are_refused_before_the_parser_sees_them(where: str, code: str) -> None:
     refusal = refused(f"SELECT COUNT(*) FROM people WHERE {where}")
     assert isinstance(refusal, TooLarge)
     assert (refusal.code, refusal.field) == (code, "sql")
+
+
+def test_as_many_conditions_as_may_be_are_read() -> None:
+    assert question(" OR ".join(f"people.age IS NOT NULL AND NOT (age BETWEEN 2 AND {n % 9 + 2})" for n in range(250)))
+    assert question(" OR ".join(["age = 1"] * 500))
+    assert question("age IN (" + ",".join(["1"] * 7_500) + ")")
 
 
 def test_a_condition_past_the_cap_is_refused_and_the_next_one_is_served() -> None:

@@ -21,7 +21,7 @@ def check_question(place: str, row: Query, bins: Sequence[str | None], labels: S
     same(place, "labels", list(labels), [list(part.label) for part in parts])
     if row.sql == language.write_sql(question, schema=version.schema, table=version.table):
         return
-    read = language.parse_sql(row.sql, schema=version.schema, table=version.table)
+    read = language.parse_sql(row.sql, schema=version.schema, table=version.table, of_record=True)
     again = [part.region for part in language.bins_of(read, version.schema)]
     same(place, "bins of its sql", _digests(again, version), list(bins))
 
@@ -31,7 +31,7 @@ def check_text(place: str, text: str, region: Region, version: Version) -> None:
     if text == region.text():
         return
     sql = f"SELECT COUNT(*) FROM t WHERE {text}"  # noqa: S608 - it is parsed here and never sent to a database
-    read = language.parse_sql(sql, schema=version.schema, table="t")
+    read = language.parse_sql(sql, schema=version.schema, table="t", of_record=True)
     require(language.region_of(read, version.schema) == region, place, "its text says another region")
 
 

@@ -70,10 +70,11 @@ def _written(text: str, field: str, *, schema: Schema, table: str) -> Body:
     return where
 
 
-def read_condition(text: str, *, schema: Schema, table: str) -> Question:
-    """The question that counts whom a condition selects, as it stands after WHERE."""
+def read_condition(text: str, *, schema: Schema, table: str, of_record: bool = False) -> Question:
+    """The question that counts whom a condition selects, as it stands after WHERE; `of_record`: as `parse_sql` means it."""
     # parsed by the language, never sent to a database: whatever else it holds than a condition is refused
-    return parse_sql(f"SELECT COUNT(*) FROM {name_text(table)} WHERE ({text}\n)", schema=schema, table=table)  # noqa: S608 — as above
+    sql = f"SELECT COUNT(*) FROM {name_text(table)} WHERE ({text}\n)"  # noqa: S608 — as above
+    return parse_sql(sql, schema=schema, table=table, of_record=of_record)
 
 
 def _grouping(group: Group, field: str) -> Body:

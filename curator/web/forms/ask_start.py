@@ -67,7 +67,7 @@ def from_release(state: AskState, digest: str, contract: Contract, data: QueryDi
     if found is None:
         raise access.not_yours()
     schema, table = schema_of(contract), contract.version.table
-    question = read_condition(found[0], schema=schema, table=table)
+    question = read_condition(found[0], schema=schema, table=table, of_record=True)
     confidence = confidence_of(data.get("confidence", "")) or accuracy.DEFAULT_CONFIDENCE
     bound = accuracy.bound_reached(found[1], Within(1, confidence))
     state = replace(state, amount=str(bound or state.amount), confidence=percent(confidence))
