@@ -20,7 +20,7 @@ def product(*, log: Path, names: Sequence[str] = ("web", "worker", "beat"), **va
     folder.chmod(0o711)  # run by root, the embedded server's account has to walk through
     os.environ |= {
         "RDP_VAR": str(folder / "var"), "RDP_RECEIPTS": str(folder / "receipts"), "DJANGO_SETTINGS_MODULE": "rdp_site.settings",
-        "LOG_LEVEL": "WARNING", "RDP_BIND": f"127.0.0.1:{_free_port()}", **variables,
+        "LOG_LEVEL": "WARNING", "RDP_QUOTE_RATE": "1200/minute", "RDP_BIND": f"127.0.0.1:{_free_port()}", **variables,
     }  # fmt: skip
     os.environ.pop("DATABASE_URL", None)
     try:

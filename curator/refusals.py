@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from django.http import HttpResponse
 from django.urls import ResolverMatch
 
 from curator.mechanism.errors import BadInput, Conflict, NotYours, Refused, TooLarge, TooMany
@@ -12,6 +13,19 @@ STATUS: dict[type[Refused], int] = {BadInput: 400, NotYours: 404, Conflict: 409,
 def status_of(refused: Refused) -> int:
     """HTTP status of a refusal: that of the nearest class in the table."""
     return next(STATUS[cls] for cls in type(refused).__mro__ if cls in STATUS)
+
+
+def retry_after(refused: Refused | None) -> dict[str, str]:
+    """The header that says when to come back, where there is a refusal that knows."""
+    wait = None if refused is None else refused.operands.get("wait")
+    return {} if wait is None else {"Retry-After": str(wait)}
+
+
+def say_when(answer: HttpResponse, refused: Refused | None) -> HttpResponse:
+    """The same answer with that header."""
+    for name, value in retry_after(refused).items():
+        answer.headers[name] = value
+    return answer
 
 
 def asked(method: str | None, match: ResolverMatch | None) -> str:

@@ -131,6 +131,7 @@ PASSWORD_RESET_TIMEOUT = 3_600  # seconds; asking again is easy
 # How often, for one person (whichever key they use) and for one address that is nobody's: see accounts/throttles.py
 API_RATE = env.str("RDP_API_RATE", default="1200/minute")
 API_ANONYMOUS_RATE = env.str("RDP_API_ANONYMOUS_RATE", default="60/minute")
+QUOTE_RATE = env.str("RDP_QUOTE_RATE", default="240/minute")  # quotes, rehearsals and submits of one person, on pages or not
 SIGN_IN_RATE = env.str("RDP_SIGN_IN_RATE", default="30/minute")  # from one network, whoever's name is tried
 DOOR_RATE = "20/hour"  # from one address: new accounts from invitations, requests for a new password
 RESET_RATE = "3/hour"  # to one mail address

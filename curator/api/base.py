@@ -22,6 +22,7 @@ class Api(APIView):
     """A view for signed-in people (see `authentication`); anything it returns is JSON."""
 
     reads_by_post = False
+    reads_questions = False  # what is posted here is a question to read: that takes the processor longer than other calls
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Let the person in, or nobody: whoever has no good key is counted by address, before they are told so."""
@@ -34,6 +35,8 @@ class Api(APIView):
     def check_throttles(self, request: Request) -> None:
         """Count the call for its person, whichever key or session it came with."""
         throttles.check("api", request.user.pk, settings.API_RATE)
+        if self.reads_questions and request.method == "POST":
+            throttles.check("question", request.user.pk, settings.QUOTE_RATE)
 
 
 class Nothing(Api):

@@ -11,7 +11,7 @@ from rest_framework.views import exception_handler
 
 from accounts import access
 from curator.mechanism.errors import NotYours, Refused
-from curator.refusals import asked, status_of
+from curator.refusals import asked, retry_after, status_of
 
 CODES: dict[type[exceptions.APIException], str] = {
     exceptions.NotAuthenticated: "not_signed_in",
@@ -24,12 +24,6 @@ CODES: dict[type[exceptions.APIException], str] = {
     exceptions.Throttled: "too_many_requests",
     exceptions.ParseError: "bad_json",
 }
-
-
-def retry_after(refused: Refused) -> dict[str, str]:
-    """The header that says when to come back, where the refusal knows."""
-    wait = refused.operands.get("wait")
-    return {} if wait is None else {"Retry-After": str(wait)}
 
 
 def handle(error: Exception, context: dict[str, object]) -> Response | None:

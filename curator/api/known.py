@@ -54,6 +54,8 @@ def _sought(request: Request, schema: Schema) -> Sought:
 class Saved(Api):
     """`contracts/{id}/saved/`"""
 
+    reads_questions = True
+
     @extend_schema(responses=SavedShape(many=True))
     def get(self, request: Request, uid: UUID) -> Response:
         """My kept questions under a contract, by name."""

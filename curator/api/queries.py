@@ -40,7 +40,7 @@ ASK = inline_serializer(
 class Quote(Api):
     """`contracts/{id}/quote/`"""
 
-    reads_by_post = True
+    reads_by_post = reads_questions = True
 
     @extend_schema(request=ASK, responses=QuoteShape)
     def post(self, request: Request, uid: UUID) -> Response:
@@ -55,7 +55,7 @@ class Quote(Api):
 class Rehearse(Api):
     """`contracts/{id}/rehearse/`"""
 
-    reads_by_post = True
+    reads_by_post = reads_questions = True
 
     @extend_schema(request=ASK, responses=RehearsalShape)
     def post(self, request: Request, uid: UUID) -> Response:
@@ -68,6 +68,8 @@ class Rehearse(Api):
 
 class Queries(Api):
     """`contracts/{id}/queries/`"""
+
+    reads_questions = True
 
     @extend_schema(responses=page_of(QueryLine), parameters=[OpenApiParameter("before", str, description="the mark in `next`")])
     def get(self, request: Request, uid: UUID) -> Response:

@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 
 from accounts import access
 from curator.mechanism.errors import BadInput, Refused
-from curator.refusals import asked, status_of
+from curator.refusals import asked, say_when, status_of
 from curator.web.navigation import site_links
 
 View = Callable[..., HttpResponseBase]
@@ -70,10 +70,8 @@ def refusal(request: HttpRequest, refused: Refused) -> HttpResponse:
         access.denied(request.user, what)
         return not_found(request)
     access.refused(request.user, what, refused.code)
-    answer = render(request, "refused.html", {"refused": refused, "site_links": site_links(request)}, status=status)
-    if "wait" in refused.operands:
-        answer.headers["Retry-After"] = str(refused.operands["wait"])
-    return answer
+    context = {"refused": refused, "site_links": site_links(request)}
+    return say_when(render(request, "refused.html", context, status=status), refused)
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

@@ -100,3 +100,19 @@ def test_one_person_cannot_fill_the_queue(people: Cast, alice: Caller, bob: Call
         pass
     assert bob.get(f"queries/{asked['id']}/")["state"] == "answered"
     figure(row=22, n=1_000, seen="a thousand waiting by one person, the next refused, another person's taken and answered")
+
+
+def test_questions_of_one_person_are_read_so_often_and_others_go_on(
+    alice: Caller, bob: Caller, contract: Contract, settings: Any
+) -> None:
+    settings.QUOTE_RATE = "4/hour"
+    body = {"where": {"always": True}, "accuracy": {"within": 25}, "label": "all"}
+    here = f"contracts/{contract.uid}"
+    paths = (f"{here}/quote/", f"{here}/rehearse/", f"{here}/queries/", f"{here}/saved/")
+    assert [alice.post(path, body, **{"Idempotency-Key": "k"})[0] for path in paths] == [200, 200, 202, 201]
+    for path in paths:
+        answer = alice.client.post(f"/api/v1/{path}", body, "application/json", headers={"Idempotency-Key": "other"})
+        assert (answer.status_code, answer.json()["code"]) == (429, "too_many_requests"), path
+        assert 0 < int(answer.headers["Retry-After"]) <= 3_600
+    assert alice.get(f"{here}/queries/")["results"]
+    assert bob.post(paths[0], body)[0] == 200

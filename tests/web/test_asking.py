@@ -173,3 +173,21 @@ def test_every_button_of_the_form_gives_the_page_back(alice: Client, contract: C
         answer = alice.post(f"/contracts/{contract.uid}/ask/", {**form, "do": step})
         assert answer.status_code == 200, text(answer)
     assert not Query.objects.exists()
+
+
+def test_too_many_quotes_are_refused_calmly_in_the_panel_and_the_form_stays(
+    people: Cast, contract: Contract, alice: Client, settings: Any
+) -> None:
+    settings.QUOTE_RATE = "2/hour"
+    address = f"/contracts/{contract.uid}/quote/"
+    for _ in range(2):
+        assert alice.post(address, GOOD).status_code == 200
+    refused = alice.post(address, GOOD)
+    assert (refused.status_code, "Too many requests: try again in" in text(refused)) == (429, True)
+    assert int(refused.headers["Retry-After"]) > 0
+    for step in ("ask", "rehearse", "quote", "to-sql", "save"):
+        page = send(alice, contract, do=step, label="kept")
+        assert (page.status_code, "Too many requests" in text(page), 'value="40"' in html(page)) == (429, True, True), step
+    assert alice.get(f"/contracts/{contract.uid}/ask/").status_code == 429
+    assert not Query.objects.exists()
+    assert browser_of(people.bob).post(address, GOOD).status_code == 200

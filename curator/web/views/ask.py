@@ -5,19 +5,20 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts import access
+from accounts import access, throttles
 from accounts.models import Role, User
 from curator.laboratory.rehearsal import rehearse
 from curator.language import Ask, parse_ask
 from curator.mechanism import accuracy
-from curator.mechanism.errors import Conflict, Refused
+from curator.mechanism.errors import Conflict, Refused, TooMany
 from curator.models import Contract
-from curator.refusals import status_of
+from curator.refusals import say_when, status_of
 from curator.selectors import wording
 from curator.selectors import workspace as reads
 from curator.selectors.openness import is_open
@@ -39,9 +40,12 @@ def ask(request: HttpRequest, uid: UUID) -> HttpResponse:
     """Show the form, rebuild it, price it, or send it: each is a button of it."""
     user = reader(request)
     contract = access.contract_for(user, uid, role=Role.ANALYST)
+    slowed = _slowed(user)
     if request.method != "POST":
-        return _show(request, contract, user, started(request.GET, contract, user))
+        return _show(request, contract, user, started(request.GET, contract, user), slowed=slowed)
     state = ask_state.read(request.POST)
+    if slowed is not None:
+        return _show(request, contract, user, state, slowed=slowed)
     step = request.POST.get("do", "quote")
     if step == "ask":
         return _send(request, contract, user, state)
@@ -60,10 +64,23 @@ def quote(request: HttpRequest, uid: UUID) -> HttpResponse:
     """The price of the form as it stands, as a fragment."""
     user = reader(request)
     contract = access.contract_for(user, uid, role=Role.ANALYST)
-    found, problems, status = priced(contract, user, ask_state.read(request.POST))
-    return render(
-        request, "query/quote_fragment.html", {"contract": contract, "quote": found, "problems": problems}, status=status
-    )
+    slowed = _slowed(user)
+    found, problems, status = priced(contract, user, ask_state.read(request.POST)) if slowed is None else _waits(slowed)
+    context = {"contract": contract, "quote": found, "problems": problems}
+    return say_when(render(request, "query/quote_fragment.html", context, status=status), slowed)
+
+
+def _slowed(user: User) -> TooMany | None:
+    """The refusal of one more question to read, if there were too many: it is told beside the form, which stays as it is."""
+    try:
+        throttles.check("question", user.pk, settings.QUOTE_RATE)
+    except TooMany as refused:
+        return refused
+    return None
+
+
+def _waits(slowed: TooMany) -> tuple[None, Sequence[Problem], int]:
+    return None, (problem_of(slowed),), status_of(slowed)
 
 
 def priced(contract: Contract, user: User, state: AskState) -> tuple[Quote | None, Sequence[Problem], int]:
@@ -141,15 +158,18 @@ def _show(
     problems: Sequence[Problem] = (),
     status: int = 200,
     quiet: bool = False,
+    slowed: TooMany | None = None,
     **more: object,
 ) -> HttpResponse:
-    """The whole page; `quiet` keeps what is not filled in yet out of the form itself."""
+    """The whole page; `quiet` keeps what is not filled in yet out of the form itself, `slowed` the question unread."""
     schema = reads.schema_of(contract)
     state = state.settled(schema)
-    found, hindered, hindered_status = priced(contract, user, state)
+    found, hindered, hindered_status = priced(contract, user, state) if slowed is None else _waits(slowed)
+    if slowed is not None:
+        quiet, status = True, hindered_status
     if request.method == "POST" and not problems and not quiet:
         problems, status = hindered, hindered_status
-    return contract_page(
+    answer = contract_page(
         request,
         "query/ask.html",
         contract,
@@ -165,3 +185,4 @@ def _show(
         open_now=is_open(contract, datetime.now(UTC)),
         **more,
     )
+    return say_when(answer, slowed)
