@@ -5,9 +5,11 @@ from typing import Any, NoReturn
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils.cache import add_never_cache_headers
 from rest_framework import serializers
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, NotFound
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts import throttles
@@ -37,6 +39,12 @@ class Api(APIView):
         throttles.check("api", request.user.pk, settings.API_RATE)
         if self.reads_questions and request.method == "POST":
             throttles.check("question", request.user.pk, settings.QUOTE_RATE)
+
+    def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
+        """No copy of an answer or of a refusal is kept on the way or in a browser: they are for one person, as pages are."""
+        answer = super().finalize_response(request, response, *args, **kwargs)
+        add_never_cache_headers(answer)
+        return answer
 
 
 class Nothing(Api):

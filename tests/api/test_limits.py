@@ -116,3 +116,17 @@ def test_questions_of_one_person_are_read_so_often_and_others_go_on(
         assert 0 < int(answer.headers["Retry-After"]) <= 3_600
     assert alice.get(f"{here}/queries/")["results"]
     assert bob.post(paths[0], body)[0] == 200
+
+
+def test_nobody_on_the_way_keeps_a_copy_of_an_answer(alice: Caller, contract: Contract) -> None:
+    for path in (
+        "contracts/",
+        f"contracts/{contract.uid}/",
+        f"contracts/{contract.uid}/queries/",
+        "account/",
+        "nothing/",
+        "audit/",
+    ):
+        for client in (alice.client, Client()):
+            kept = client.get(f"/api/v1/{path}").headers.get("Cache-Control", "")
+            assert {"no-store", "private"} <= set(kept.split(", ")), path
