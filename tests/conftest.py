@@ -6,6 +6,7 @@ import shutil
 
 import django
 import hypothesis
+import pytest
 from django.conf import settings
 
 from tests.places import session_folder
@@ -26,6 +27,14 @@ hypothesis.settings.register_profile("unhurried", deadline=None)
 hypothesis.settings.load_profile("unhurried")
 
 pytest_plugins = ["tests.fixtures.figures", "tests.fixtures.database", "tests.fixtures.worker", "tests.fixtures.browser"]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let processes of pytest-xdist choose a folder, hence a server, of their own: inheriting this name they would read the
+    settings of this process before they come to the lines above.
+    """
+    if getattr(config.option, "numprocesses", None):
+        del os.environ["DJANGO_SETTINGS_MODULE"]
 
 
 def pytest_unconfigure() -> None:

@@ -28,14 +28,13 @@ def test_a_held_contract_says_so_to_its_curator(chromium: "Browser", site: str, 
         execution.run(contract.pk)
         receipts.path_of(contract.uid).unlink(missing_ok=True)  # the first run leaves them, the second finds them gone
     for scheme, width in (("light", 1280), ("dark", 375)):
-        context = chromium.new_context(base_url=site, viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]  # a literal of Playwright's
-        page = context.new_page()
-        let_in(page, site, people.carol)
-        page.goto(f"/contracts/{contract.uid}/control/")
-        assert page.get_by_role("heading", name="Nothing is released until this is reconciled").is_visible()
-        assert "receipts_missing" in page.inner_text("main")
-        assert violations(page) == []
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        if folder := os.environ.get("RDP_PICTURES"):
-            page.screenshot(path=Path(folder) / f"held-{scheme}.png")
-        context.close()
+        with chromium.new_context(base_url=site, viewport={"width": width, "height": 900}, color_scheme=scheme) as context:  # type: ignore[arg-type]  # a literal of Playwright's
+            page = context.new_page()
+            let_in(page, site, people.carol)
+            page.goto(f"/contracts/{contract.uid}/control/")
+            assert page.get_by_role("heading", name="Nothing is released at the moment").is_visible()
+            assert "receipts_missing" in page.inner_text("main")
+            assert violations(page) == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            if folder := os.environ.get("RDP_PICTURES"):
+                page.screenshot(path=Path(folder) / f"held-{scheme}.png")
