@@ -23,7 +23,7 @@ FREE = {
     "allotment": {"created_at"}, "analystbudget": set(), "answer": set(), "auditevent": set(), "audithead": set(),
     "budgetrequest": {"created_at", "decided_at"}, "contract": {"uid", "created_at", "opened_at", "created_by_id"},
     "decision": set(), "descriptor": set(), "diagnostic": set(), "ledgerentry": {"created_at"},
-    "query": {"key", "position", "body_digest", "label", "attempts", "arrived_at", "claimed_at", "finished_at"},
+    "query": {"key", "position", "body_digest", "label", "attempts", "outages", "arrived_at", "claimed_at", "finished_at"},
     "querybin": set(), "release": {"created_at", "group"}, "support": set(), "totalraise": {"created_at", "decided_at"},
 }  # fmt: skip
 
