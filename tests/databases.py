@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
+from celery import current_app
 from django.conf import settings
 from django.db import connections
 from django.db.backends.postgresql.psycopg_any import sql
@@ -122,7 +123,8 @@ def close_everything() -> None:
     """Close this thread's database connections and this process's connections to the broker."""
     connections.close_all()
     pools.reset()
-    app._after_fork()  # forgets the pools just closed; Celery offers no public way
+    for each in {app, current_app._get_current_object()}:  # a test may have made another the current one
+        each._after_fork()  # forgets the pools just closed; Celery offers no public way
 
 
 def _run(connection: psycopg.Connection[Any], statement: str, *names: str) -> None:

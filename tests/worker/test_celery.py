@@ -153,7 +153,7 @@ def test_redis_serves_as_the_broker_too(
 def _send_by(url: str, task: str, row_id: int) -> None:
     from celery import Celery
 
-    Celery(broker=url).send_task(task, args=[row_id])
+    Celery(broker=url, set_as_current=False).send_task(task, args=[row_id])
 
 
 def test_tasks_carry_one_id_and_keep_no_result() -> None:
