@@ -17,7 +17,8 @@ from curator.mechanism.comparators.replay import Replay
 from curator.mechanism.comparators.series import Curve, Tally
 from curator.mechanism.comparators.table import ALLOCATORS, BUDGET_PARTITION, OFFLINE_OPTIMUM, RESIDUAL
 from curator.mechanism.rho import Units
-from curator.models import Contract
+from curator.models import AuditHead, Contract
+from curator.selectors.audit import SITE
 from curator.selectors.stream import head_seq, stream
 
 KEPT = 64  # contracts whose replay a process remembers
@@ -127,6 +128,16 @@ def _caught_up(contract: Contract) -> _Kept:
             entry.compared.clear()
             entry.replay.advance(new)
     return entry
+
+
+def warm() -> int:
+    """Replay the longest records (at most `KEPT`) before anybody asks; how many. What is opened meanwhile waits for its own only.
+
+    Raises django.db.DatabaseError.
+    """
+    longest = list(AuditHead.objects.exclude(chain=SITE).order_by("-seq").values_list("chain", flat=True)[:KEPT])
+    found = Contract.objects.filter(uid__in=longest, opened_at__isnull=False)
+    return len([_caught_up(contract) for contract in found])
 
 
 def comparison(contract: Contract, analyst: str = "") -> Comparison | None:

@@ -96,6 +96,14 @@ def test_a_shorter_record_starts_the_replay_afresh() -> None:
     assert before == after
 
 
+def test_a_process_that_was_warmed_up_replays_nothing_when_somebody_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = make_scene()
+    reads._kept.clear()
+    assert reads.warm() == 1
+    monkeypatch.setattr(reads, "stream", None)  # calling it again would raise
+    assert reads.comparison(scene.contract)
+
+
 def test_only_one_analysts_questions_are_in_their_comparison() -> None:
     scene = make_scene()
     mine = reads.comparison(scene.contract, "alice")
