@@ -35,6 +35,11 @@ def small(delta: Decimal) -> str:
     return f"{value:f}"
 
 
+def number(value: Decimal | str) -> str:
+    """A setting or weight as people type it: 0.05, 10, never 1E+1."""
+    return f"{Decimal(value).normalize():f}"
+
+
 def count(value: int) -> str:
     """A whole number with thousands apart and a true minus sign."""
     return f"{value:,}".replace("-", MINUS)

@@ -23,8 +23,8 @@ LIMITS = {
 }
 OUTCOMES = {
     "reuse": "history answers it: no record was looked at, no noise drawn",
-    "measure": "one new release, fused with history by inverse variance",
-    "partial": "what scarcity gives, fused with history by inverse variance",
+    "measure": "one new release",
+    "partial": "what scarcity gives",
     "decline": "nothing was spent; what history knows is given",
 }
 MISSED = {
@@ -126,8 +126,12 @@ def _steps(decision: Decision, live: Sequence[BinAnswer], formula: str, scarce: 
         Step("Residual", missing, "", "needed less credited, never below zero"),
         Step("Available", decision.available, "", f"{LIMITS.get(decision.limit, decision.limit)}: {_regime(decision, missing)}"),
         *scarce,
-        Step("Charged", decision.load, "", OUTCOMES[decision.kind], total=True),
+        Step("Charged", decision.load, "", _outcome(decision.kind, fused=decision.load > 0 and missing < whole), total=True),
     ]
+
+
+def _outcome(kind: str, *, fused: bool) -> str:
+    return OUTCOMES[kind] + (", fused with history by inverse variance" if fused else "")
 
 
 def _dearest(live: Sequence[BinAnswer], k: int) -> str:

@@ -9,6 +9,11 @@ from curator.models import Verification
 from curator.selectors.audit import titles_of
 
 SHOWN = 10
+WORDS = {
+    "allotment": "allotments", "anchors": "receipts kept elsewhere", "answer": "answers", "contracts": "contracts",
+    "decision": "decisions", "diagnostic": "diagnostics", "events": "events", "ledgerentry": "charges in the ledger",
+    "query": "questions", "querybin": "bins of questions", "release": "releases", "support": "supports of descriptors",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,11 @@ class VerificationPage:
     first_difference: str
     created_at: datetime
     finished_at: datetime | None
+
+    @property
+    def checked_words(self) -> tuple[tuple[str, int], ...]:
+        """What was recomputed, named as people name it; a kind of row without a word here keeps its own."""
+        return tuple(sorted((WORDS.get(name, name), number) for name, number in self.checked))
 
     @property
     def waiting(self) -> bool:

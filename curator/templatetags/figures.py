@@ -39,6 +39,12 @@ def when(at: datetime | None) -> SafeString | str:
 
 
 @register.filter
+def number(value: Decimal | str) -> str:
+    """A setting or weight as people type it."""
+    return formatting.number(value)
+
+
+@register.filter
 def count(value: int | None) -> str:
     """A whole number with thousands apart."""
     return "" if value is None else formatting.count(value)

@@ -36,6 +36,12 @@ def digits(page: str) -> dict[str, Decimal]:
     return {name: Decimal(figure) for name, figure in found}
 
 
+def test_only_an_answer_with_a_history_says_that_it_was_fused(people: Cast) -> None:
+    contract = make_contract(people, rows=ROWS)
+    assert "fused" not in answered(people, contract, within(25, OLD))[1]
+    assert "one new release, fused with history" in answered(people, contract, within(10, OLD))[1]
+
+
 def test_a_scarce_answer_can_be_computed_again_by_hand(people: Cast) -> None:
     contract = make_contract(people, xi="0.05", kappa="0.01", rows=ROWS, allotments={"alice": "0.05"})
     row, page = answered(people, contract, within(4, OLD))

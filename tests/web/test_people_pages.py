@@ -162,6 +162,7 @@ def test_a_draft_is_changed_opened_and_another_discarded(carol: Client, people: 
     carol.post("/contracts/new/", new_contract(version=str(version.uid), do="draft"))
     draft = Contract.objects.get()
     edit = f"/contracts/{draft.uid}/edit/"
+    assert "counts at ±25" in text(carol.get(edit)), "what the draft as it stands would buy"
     form = carol.get(edit).content.decode()
     assert 'value="1"' in form
     sent = new_contract(version=str(version.uid), rho_total="2", name="Panel, wider", do="draft")

@@ -18,7 +18,7 @@
     showlegend: Boolean(chart.points) || (Boolean(chart.lines) && narrow),
     legend: chart.points ? { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 } : { orientation: "h", y: -0.16, yanchor: "top", x: 0 },
     xaxis: { title: { text: narrow ? "" : chart.x_title || "" }, tickangle: chart.bars && chart.bars[0].x.length > 6 ? -38 : "auto", gridcolor: "rgba(0,0,0,0)", linecolor: token("line"), zeroline: false, fixedrange: true, automargin: true, type: chart.bars ? "category" : chart.points ? "log" : "linear", tickformat: chart.lines ? ",d" : "" },
-    yaxis: { title: { text: chart.y_title || "" }, gridcolor: token("line"), zerolinecolor: token("edge"), rangemode: "tozero", fixedrange: true, automargin: true, tickformat: chart.y_format || "" },
+    yaxis: { title: { text: chart.y_title || "", standoff: 10 }, gridcolor: token("line"), zerolinecolor: token("edge"), rangemode: "tozero", fixedrange: true, automargin: true, tickformat: chart.y_format || "" },
     bargap: 0.28,
   });
 

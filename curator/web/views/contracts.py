@@ -100,7 +100,8 @@ def _make(request: HttpRequest, form: ContractForm, version: DatasetVersion) -> 
 
 
 def _show(request: HttpRequest, form: ContractForm, status: int, *, draft: Contract | None = None) -> HttpResponse:
-    return page(request, "contract/new.html", status=status, form=form, preview=preview(form), draft=draft)
+    typed = form if draft is None or form.is_bound else ContractForm(as_typed(draft), versions=[draft.version])
+    return page(request, "contract/new.html", status=status, form=form, preview=preview(typed), draft=draft)
 
 
 def preview(form: ContractForm) -> Preview | None:
