@@ -20,7 +20,18 @@ from curator import queue
 from curator.experiments import running
 from curator.mechanism.errors import Refused
 from curator.models import Experiment, Query, Upload, Verification
-from curator.services import anchoring, claiming, denials, describing, execution, failpoints, ingestion, mailing, upload_files
+from curator.services import (
+    anchoring,
+    claiming,
+    denials,
+    describing,
+    execution,
+    failpoints,
+    ingestion,
+    mailing,
+    receipts,
+    upload_files,
+)  # fmt: skip
 from curator.services.verification import requested
 from rdp_site import heartbeat
 
@@ -95,8 +106,9 @@ def _in_a_place(work: Callable[[], object], waiting: QuerySet[Any], *, longest: 
 
 
 def _ring_contracts() -> None:
-    waiting = Query.objects.filter(state=Query.State.WAITING).order_by("contract_id")
-    for contract_id in waiting.values_list("contract_id", flat=True).distinct():
+    """For questions that wait, and for receipts of what curators have changed."""
+    waiting = Query.objects.filter(state=Query.State.WAITING).values_list("contract_id", flat=True)
+    for contract_id in sorted({*waiting.distinct(), *receipts.behind()}):
         queue.ring(contract_id)
 
 

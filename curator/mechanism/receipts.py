@@ -2,8 +2,9 @@
 
 One line is `{"at", "chain", "head", "seq", "spent"}`: the head of `chain` after its event `seq`, and what the contract had
 charged by then, answers and diagnostics together, in whole units (0 for the chain of the site). A release leaves a receipt, the
-periodic anchor the same line. Files grow at their end only: a last line without its newline is one that was being written when
-the machine stopped, and says nothing; any other unreadable line is a fault of the file.
+periodic anchor the same line. A receipt also has `"state"`, the contract's, so that no copy from before it was closed opens it
+again. Files grow at their end only: a last line without its newline is one that was being written when the machine stopped, and
+says nothing; any other unreadable line is a fault of the file.
 """
 
 import json
@@ -15,23 +16,28 @@ from curator.mechanism.errors import BadInput
 from curator.mechanism.rho import MAX_UNITS, Units
 
 HEX = frozenset("0123456789abcdef")
+OPTIONAL = frozenset({"state"})
 MEMBERS: dict[str, type] = {"at": str, "chain": str, "head": str, "seq": int, "spent": int}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """The head of `chain` after event `seq`; `spent` units charged by then; `at`, when it was noted (UTC, ISO 8601)."""
+    """The head of `chain` after event `seq`; `spent` units charged by then; `at`, when it was noted (UTC, ISO 8601).
+
+    `state`: the contract's, empty where it was not noted.
+    """
 
     chain: str
     seq: int
     head: str
     spent: Units
     at: str
+    state: str = ""
 
 
 def line(receipt: Receipt) -> bytes:
     """The receipt as one line of a file, newline included."""
-    return canonical(asdict(receipt)) + b"\n"
+    return canonical({name: value for name, value in asdict(receipt).items() if name not in OPTIONAL or value}) + b"\n"
 
 
 def parse(text: bytes, *, number: int = 1) -> Receipt:
@@ -40,9 +46,9 @@ def parse(text: bytes, *, number: int = 1) -> Receipt:
         found = json.loads(text)
     except (UnicodeDecodeError, ValueError, RecursionError):
         raise _bad(number, "is no JSON") from None
-    if not isinstance(found, dict) or set(found) != set(MEMBERS):
+    if not isinstance(found, dict) or set(found) - OPTIONAL != set(MEMBERS):
         raise _bad(number, f"is not an object with {', '.join(MEMBERS)}")
-    for name, kind in MEMBERS.items():
+    for name, kind in {**MEMBERS, **dict.fromkeys(OPTIONAL & set(found), str)}.items():
         if type(found[name]) is not kind:
             raise _bad(number, f'has a "{name}" that is not {"text" if kind is str else "a whole number"}')
     receipt = Receipt(**found)

@@ -5,15 +5,11 @@ the mailer sends. For each target a file of our own keeps what was noted there l
 nothing to the other; losing that file costs an anchor too many, never one too few. Only chains that grew are noted.
 """
 
-import fcntl
 import logging
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from time import time
-from typing import IO
 
 from django.conf import settings
 from django.core.mail import EmailMessage
@@ -23,6 +19,7 @@ from curator.mechanism.errors import BadInput
 from curator.mechanism.receipts import Receipt
 from curator.models import AuditHead
 from curator.selectors import exports
+from curator.services import appending
 from curator.services.claiming import ANCHORS, exclusive
 
 logger = logging.getLogger(__name__)
@@ -104,7 +101,8 @@ def _chains() -> list[str]:
 
 
 def _added(heads: Sequence[Receipt]) -> bool:
-    add(Path(settings.ANCHORS), heads)
+    with appending.opened(Path(settings.ANCHORS)) as file:
+        appending.add(file, b"".join(map(receipts.line, heads)))
     return True
 
 
@@ -118,34 +116,3 @@ WORDS = (
     "Keep this letter. A record that is cut or rewritten no longer leads to these heads: save the lines below as a file and give "
     "it to the verifier as --anchor.\n\n"
 )
-
-
-def add(path: Path, heads: Iterable[Receipt]) -> None:
-    """Add lines at the end of a file, on the disk when this returns; what a crash left half written is cut off first."""
-    with _open(path) as file:
-        file.truncate(_whole(file))
-        file.write(b"".join(map(receipts.line, heads)))
-        file.flush()
-        os.fsync(file.fileno())
-
-
-@contextmanager
-def _open(path: Path) -> Iterator[IO[bytes]]:
-    is_new = not path.exists()
-    with open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "r+b") as file:  # noqa: PTH123  # with a mode
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield file
-    if is_new:  # the name survives a crash only once its folder is on the disk too
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-
-
-def _whole(file: IO[bytes]) -> int:
-    """How many bytes of the file are whole lines; a line has far fewer than 4096."""
-    size = file.seek(0, os.SEEK_END)
-    start = max(0, size - 4096)
-    file.seek(start)
-    return start + file.read().rfind(b"\n") + 1

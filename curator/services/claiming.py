@@ -37,7 +37,7 @@ LOSES_DATABASE = "loses_database"
 _LOCK_SPACE = 0x524450 << 40
 
 
-CONTRACTS, EXPERIMENTS, VERIFICATIONS, ANCHORS, LONG = 0, 1 << 38, 2 << 38, 3 << 38, 4 << 38  # parts of that space
+CONTRACTS, EXPERIMENTS, VERIFICATIONS, ANCHORS, LONG, MAIL = (part << 38 for part in range(6))  # parts of that space
 
 
 class _Row(NamedTuple):
@@ -58,7 +58,7 @@ class _Row(NamedTuple):
 
 @contextmanager
 def exclusive(row_id: int, *, space: int = CONTRACTS, longest: float | None = None) -> Iterator[bool]:
-    """Hold the claim lock of a contract, an experiment, a verification or the anchors; False, at once, while another holds it.
+    """Hold the claim lock of a contract, an experiment, a verification or of some other work; False, at once, while another does.
 
     A worker that is refused may leave: whoever holds the lock looks again after letting go of it. Where the database hears
     nothing for `longest` seconds (None: as long as a task may take) and a little more, it takes the lock back.

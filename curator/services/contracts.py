@@ -12,7 +12,7 @@ from django.db import transaction
 
 from accounts import access
 from accounts.models import Membership, Role, User
-from curator import ticks
+from curator import queue, ticks
 from curator.mechanism.errors import BadInput, Conflict
 from curator.mechanism.schema import Schema
 from curator.models import Contract, DatasetVersion
@@ -154,6 +154,7 @@ def _move(curator: User, contract: Contract, reason: str, *, before: tuple[str, 
         was, row.state = row.state, after
         row.save(update_fields=["state"])
         _record(row, "contract.state", curator, {"before": was, "after": after, "reason": why})
+    queue.ring(row.pk)  # the worker leaves a receipt of it, so that no older copy of the record undoes it
     return row
 
 

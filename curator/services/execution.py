@@ -21,10 +21,10 @@ TURN_SECONDS = 30.0  # then other contracts get this worker; a bell brings it ba
 
 
 def run(contract_id: int) -> int:
-    """Serve what waits for a contract; returns how many questions were settled here."""
+    """Serve what waits for a contract, and note outside what else has changed in it; returns how many were settled here."""
     served, started = 0, monotonic()
     # Looking again after letting go of the lock matters: whoever was refused it meanwhile has left, relying on that.
-    while claiming.is_waiting(contract_id):
+    while claiming.is_waiting(contract_id) or receipts.is_behind(contract_id):
         with claiming.exclusive(contract_id) as mine:
             if not (mine and receipts.may_release(contract_id)):  # held: the sweep asks again
                 break

@@ -10,8 +10,6 @@ import logging
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from smtplib import SMTPDataError, SMTPException, SMTPRecipientsRefused, SMTPSenderRefused
@@ -20,7 +18,7 @@ from django.conf import settings
 from django.core import mail
 from django.core.mail import EmailMessage
 from django.core.mail.backends.base import BaseEmailBackend
-from django.db import connection, connections
+from django.db import connections
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
@@ -32,6 +30,7 @@ from curator.models import Notice
 from curator.selectors import notices
 from curator.selectors.notices import NoticeLine
 from curator.services import anchoring
+from curator.services.claiming import MAIL, exclusive
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +40,6 @@ LONGEST_REST = timedelta(hours=12)
 GIVE_UP = timedelta(days=3)
 LISTED = 20  # notices in one mail; more are counted
 AT_ONCE = 500  # notices looked at in one go
-ADVISORY_KEY = 7_201_977  # any number, as long as nothing else of ours takes it
 
 _running = threading.Lock()
 _quiet_until = 0.0
@@ -56,7 +54,7 @@ def start() -> None:
 
 def deliver() -> int:
     """Send what is due and return how many mails went out; an error of the mail server (OSError, SMTPException) ends it."""
-    with _alone() as mine:
+    with exclusive(0, space=MAIL) as mine:
         if not mine or not _is_due():
             return 0
         with mail.get_connection() as server:
@@ -75,19 +73,6 @@ def _run() -> None:
     finally:
         connections.close_all()
         _running.release()
-
-
-@contextmanager
-def _alone() -> Iterator[bool]:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [ADVISORY_KEY])
-        mine = bool(cursor.fetchone()[0])
-    try:
-        yield mine
-    finally:
-        if mine:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(%s)", [ADVISORY_KEY])
 
 
 def _is_due() -> bool:

@@ -3,13 +3,12 @@
 A receipt follows the commit that it tells of. Written before, it would speak of charges that a crash took back, and hold up
 contracts for nothing; written after, a crash between the two leaves the outside one transaction behind, and the next run adds
 what is missing before it takes a question. So only a copy restored from within that moment goes unnoticed, by at most the one
-transaction. Each contract has a file of its own, whose last line is the newest; a worker that cannot write it releases nothing.
+transaction. What a curator changes (closes a contract, removes a member) is noted by the run that its bell or the next sweep
+brings, as only workers may write here: until then a copy from before it would go unnoticed too. Each contract has a file of its
+own, whose last line is the newest; a worker that cannot write it releases nothing.
 """
 
-import fcntl
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -24,29 +23,29 @@ from curator.mechanism.chain import GENESIS
 from curator.mechanism.errors import BadInput
 from curator.mechanism.receipts import Receipt
 from curator.mechanism.rho import Units
-from curator.models import AuditEvent, Hold
-from curator.services import failpoints
+from curator.models import AuditEvent, Contract, Hold
+from curator.services import appending, failpoints
 
 BEHIND = "record_behind_receipt"
 MISSING = "receipts_missing"
 UNREADABLE = "receipts_unreadable"
 UNWRITABLE = "receipts_unwritable"
-TAIL = 4096  # bytes: some ten lines
+State = Contract.State
 
 _STANDING = """
-    SELECT contract.uid, coalesce(head.seq, 0), coalesce(head.head, %s), contract.spent_bound + contract.est_spent
+    SELECT contract.uid, coalesce(head.seq, 0), coalesce(head.head, %s), contract.spent_bound + contract.est_spent, contract.state
     FROM curator_contract AS contract LEFT JOIN curator_audithead AS head ON head.chain = contract.uid::text
-    WHERE contract.id = %s
 """
 
 
 class Recorded(NamedTuple):
-    """What the record says at one moment: the contract's chain and its total spending, answers and diagnostics together."""
+    """What the record says at one moment: the contract's chain, its state, its spending on answers and diagnostics together."""
 
     uid: UUID
     seq: int
     head: str
     spent: Units
+    state: str
 
 
 def may_release(contract_id: int) -> bool:
@@ -58,6 +57,18 @@ def may_release(contract_id: int) -> bool:
         held.code, held.detail, held.since = code, detail, timezone.now()
         held.save()
     return not code
+
+
+def is_behind(contract_id: int) -> bool:
+    """Whether the newest receipt is of another moment than the record: there is one to leave, or one to hold the contract for."""
+    return _differs(standing(contract_id))
+
+
+def behind() -> list[int]:
+    """The contracts, drafts apart, of which that is so: something changed since (its state, a member), or the record is older."""
+    with connection.cursor() as cursor:
+        cursor.execute(_STANDING.replace("SELECT", "SELECT contract.id,") + "WHERE contract.state <> %s", [GENESIS, State.DRAFT])
+        return [contract_id for contract_id, *recorded in cursor.fetchall() if _differs(Recorded(*recorded))]
 
 
 class NotNoted(OSError):
@@ -82,20 +93,20 @@ def begin_anew(contract_id: int) -> None:
     path = path_of(recorded.uid)
     fresh = path.with_suffix(".fresh")
     fresh.unlink(missing_ok=True)
-    with _locked(fresh) as file:
-        _write(file, recorded)
+    with appending.opened(fresh) as file:
+        appending.add(file, _line(recorded))
     if path.exists():
         number = sum(1 for _ in path.parent.glob(f"{recorded.uid}.until-*.jsonl"))
         path.with_name(f"{recorded.uid}.until-{number}.jsonl").hardlink_to(path)
     failpoints.reach("receipts_aside")
     fresh.replace(path)
-    _keep_name(path.parent)
+    appending.keep_names(path.parent)
 
 
 def standing(contract_id: int) -> Recorded:
-    """Chain and spending in one statement, hence of one moment."""
+    """Chain, state and spending in one statement, hence of one moment."""
     with connection.cursor() as cursor:
-        cursor.execute(_STANDING, [GENESIS, contract_id])
+        cursor.execute(_STANDING + "WHERE contract.id = %s", [GENESIS, contract_id])
         return Recorded(*cursor.fetchone())
 
 
@@ -111,6 +122,14 @@ def newest(uid: UUID) -> Receipt | None:
 def path_of(uid: UUID) -> Path:
     """The file of a contract's receipts."""
     return Path(settings.RECEIPTS_DIR) / f"{uid}.jsonl"
+
+
+def _differs(recorded: Recorded) -> bool:
+    try:
+        known = newest(recorded.uid)
+    except (BadInput, OSError):
+        return True
+    return recorded.seq > 0 if known is None else (known.seq, known.head) != (recorded.seq, recorded.head)
 
 
 def _complaint(recorded: Recorded) -> tuple[str, str]:
@@ -138,54 +157,21 @@ def _difference(recorded: Recorded, known: Receipt) -> str | None:
 
 
 def _append(recorded: Recorded) -> None:
-    with _locked(path_of(recorded.uid)) as file:
-        known = _last(file)
-        if known is not None and known.seq >= recorded.seq:
-            return
-        _write(file, recorded)
-
-
-def _write(file: IO[bytes], recorded: Recorded) -> None:
-    at = datetime.now(UTC).isoformat(timespec="seconds")
-    receipt = Receipt(chain=str(recorded.uid), seq=recorded.seq, head=recorded.head, spent=recorded.spent, at=at)
-    file.truncate(_whole(file))  # what a crash left half written
-    file.write(receipts.line(receipt))
-    file.flush()
-    os.fsync(file.fileno())
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[IO[bytes]]:
-    """The file, made where it is missing, for one writer at a time."""
+    path = path_of(recorded.uid)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    is_new = not path.exists()
-    with open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "r+b") as file:  # noqa: PTH123  # with a mode
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield file
-    if is_new:
-        _keep_name(path.parent)
+    with appending.opened(path) as file:
+        known = _last(file)
+        if known is None or known.seq < recorded.seq:
+            appending.add(file, _line(recorded))
 
 
-def _keep_name(folder: Path) -> None:
-    """A new file survives a crash only once its folder is on the disk too."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _line(recorded: Recorded) -> bytes:
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    return receipts.line(Receipt(
+        chain=str(recorded.uid), seq=recorded.seq, head=recorded.head, spent=recorded.spent, at=at, state=recorded.state
+    ))  # fmt: skip
 
 
 def _last(file: IO[bytes]) -> Receipt | None:
-    start = max(0, file.seek(0, os.SEEK_END) - TAIL)
-    file.seek(start)
-    lines = file.read().splitlines(keepends=True)
-    found = list(receipts.read(lines[1:] if start else lines))
+    found = list(receipts.read(appending.last_lines(file)))
     return found[-1] if found else None
-
-
-def _whole(file: IO[bytes]) -> int:
-    """How many bytes of the file are whole lines."""
-    size = file.seek(0, os.SEEK_END)
-    start = max(0, size - TAIL)
-    file.seek(start)
-    return start + file.read().rfind(b"\n") + 1

@@ -29,7 +29,7 @@ def test_a_receipt_reads_back_as_it_was_written(chain: str, seq: int, spent: int
     "change",
     [
         {"seq": "7"}, {"seq": True}, {"seq": -1}, {"seq": 7.5}, {"seq": None}, {"spent": -1}, {"spent": 2**63}, {"head": "ab"},
-        {"head": "G" * 64}, {"head": HEADS[7].upper()}, {"chain": 5}, {"at": None}, {"more": 1}, {"seq": 0},
+        {"head": "G" * 64}, {"head": HEADS[7].upper()}, {"chain": 5}, {"at": None}, {"more": 1}, {"seq": 0}, {"state": 1},
     ],
 )  # fmt: skip
 def test_a_line_that_is_no_receipt_is_refused_with_its_number(change: dict[str, object]) -> None:
@@ -37,6 +37,12 @@ def test_a_line_that_is_no_receipt_is_refused_with_its_number(change: dict[str, 
     with pytest.raises(BadInput, match="line 2") as refusal:
         list(receipts.read([receipts.line(KEPT), text]))
     assert refusal.value.code == "bad_receipt"
+
+
+def test_a_receipt_tells_the_state_of_its_contract_where_it_was_noted() -> None:
+    closed = replace(KEPT, state="closed")
+    assert list(receipts.read([receipts.line(KEPT), receipts.line(closed)])) == [KEPT, closed]
+    assert b"state" not in receipts.line(KEPT) and b'"state":"closed"' in receipts.line(closed)
 
 
 @pytest.mark.parametrize("text", [b"{\n", b"[]\n", b"\xff\n", b"[" * 100_000 + b"\n", b'{"seq": NaN}\n', b"7\n"])

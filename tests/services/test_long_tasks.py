@@ -72,7 +72,7 @@ def test_a_second_long_task_leaves_at_once_and_the_sweep_rings_for_it(
     assert (made.state, made.attempts) == ("waiting", 0)
     bells.clear()
     tasks.sweep()
-    assert bells == [(queue.VERIFY_RECORD, made.pk)]
+    assert (queue.VERIFY_RECORD, made.pk) in bells
     leave(owner_connection)
     tasks.verify_record(made.pk)
     made.refresh_from_db()

@@ -1,5 +1,6 @@
 """`manage.py reconcile CONTRACT`: bring a restored record up to its newest receipt, so that its contract may release again."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -9,13 +10,16 @@ from accounts.models import User
 from curator.mechanism import rho
 from curator.mechanism.errors import Refused
 from curator.models import Contract
-from curator.services.reconciling import reconcile
+from curator.services.reconciling import Lost, reconcile
 
 
 class Command(BaseCommand):
     """Charges what is missing as lost; on the machine where the receipts are."""
 
-    help = "Charge a contract for what its newest receipt knows and a restored record does not; then it may release again."
+    help = (
+        "Charge a contract for what its newest receipt knows and a restored record does not; then it may release again, unless "
+        "it was closed or frozen by then."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
@@ -40,4 +44,17 @@ class Command(BaseCommand):
             raise CommandError("There is no such contract, or no such curator.") from error
         except Refused as refusal:
             raise CommandError(f"{refusal.detail} ({refusal.code})") from refusal
-        self.stdout.write(f"Charged as lost: {rho.text(lost.ans)} rho to answers, {rho.text(lost.est)} rho to diagnostics.")
+        self.stdout.write("\n".join(_told(lost)))
+
+
+def _told(lost: Lost) -> Iterator[str]:
+    """What the newest receipt says, what became of it, and what nobody but the curator can know."""
+    known = lost.receipt
+    if known:
+        state = f", the contract was {known.state}" if known.state else ""
+        yield f"The newest receipt is of event {known.seq} ({known.at}): {rho.text(known.spent)} rho were spent{state}."
+    yield f"Charged as lost: {rho.text(lost.ans)} rho to answers, {rho.text(lost.est)} rho to diagnostics."
+    if lost.state:
+        yield f"The contract is {lost.state} again."
+    if known:
+        yield "No receipt tells of changes to members, allotments, the version or the total: look whether they are as they were."
