@@ -23,6 +23,7 @@ from rdp_site.celery import app
 from rdp_site.connections import broker_conninfo, database_url, embedded_databases
 from rdp_site.environment import VAR, is_embedded
 from rdp_site.installation import install
+from rdp_site.places import free_port
 
 
 @dataclass
@@ -129,3 +130,17 @@ def close_everything() -> None:
 
 def _run(connection: psycopg.Connection[Any], statement: str, *names: str) -> None:
     connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+
+
+@contextmanager
+def away() -> Iterator[None]:
+    """For the time of the block nobody listens where the application looks for its database."""
+    database = connections.settings["default"]
+    before = {"HOST": database["HOST"], "PORT": database["PORT"]}
+    connections.close_all()
+    database.update(HOST="127.0.0.1", PORT=str(free_port()))
+    try:
+        yield
+    finally:
+        database.update(before)
+        connections.close_all()

@@ -1,6 +1,6 @@
 """Addresses of the pages; `route` guards each of them."""
 
-from curator.web.errors import route
+from curator.web.errors import open_route, route
 from curator.web.views import (
     account,
     audit,
@@ -27,7 +27,7 @@ from curator.web.views import ask as asking
 
 urlpatterns = [
     route("", home.home, "home"),
-    route("words/", home.glossary, "glossary"),
+    open_route("words/", home.glossary, "glossary"),
     route("account/", account.account, "account"),
     route("account/keys/", account.keys, "keys"),
     route("account/keys/<int:token_id>/revoke/", account.revoke_key, "key-revoke"),

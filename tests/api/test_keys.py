@@ -3,13 +3,12 @@
 import json
 from typing import Any
 
-from django.db import connections
 from django.test import Client
 
 from accounts.models import ApiToken
 from curator.models import Contract
-from rdp_site.places import free_port
 from tests.api.conftest import Caller
+from tests.databases import away
 
 
 def with_key(secret: str, method: str, path: str, body: object = None) -> tuple[int, Any]:
@@ -63,13 +62,6 @@ def test_without_key_or_session_everything_is_401(contract: Contract) -> None:
 
 
 def test_a_database_that_is_away_is_told_as_json(db: None) -> None:
-    database = connections.settings["default"]
-    before = {"HOST": database["HOST"], "PORT": database["PORT"]}
-    connections.close_all()
-    database.update(HOST="127.0.0.1", PORT=str(free_port()))
-    try:
+    with away():
         status, told = with_key("rdp_whatever", "GET", "contracts/")
-    finally:
-        database.update(before)
-        connections.close_all()
     assert (status, told["code"]) == (503, "unavailable")

@@ -7,9 +7,10 @@ from axe_playwright_python.sync_playwright import Axe
 
 from tests.browser.people import let_in, no_complaints
 from tests.browser.pictured import make_pictured, pages
+from tests.fixtures.browser import Window
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("db")]
 
@@ -30,14 +31,13 @@ def opened(page: "Page", address: str) -> None:
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", NARROW)])
-def test_axe_finds_nothing_on_any_page(chromium: "Browser", site: str, scheme: str, width: int) -> None:
+def test_axe_finds_nothing_on_any_page(window: Window, site: str, scheme: str, width: int) -> None:
     scene = make_pictured()
-    context = chromium.new_context(base_url=site, viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]  # a literal of Playwright's
-    page = context.new_page()
+    page = window(width=width, scheme=scheme)
     problems: list[str] = []
     checked = 0
     for who, addresses in pages(scene).items():
-        context.clear_cookies()
+        page.context.clear_cookies()
         if who != "nobody":
             let_in(page, site, getattr(scene.people, who))
         for name, address in addresses.items():
@@ -46,7 +46,6 @@ def test_axe_finds_nothing_on_any_page(chromium: "Browser", site: str, scheme: s
             if page.evaluate("document.documentElement.scrollWidth") > width:
                 problems.append(f"{who} {name}: wider than {width}")
             checked += 1
-    context.close()
     assert not problems, "\n".join(problems)
     assert checked > 25
 

@@ -8,10 +8,11 @@ from playwright.sync_api import expect
 from curator.models import Contract, Upload
 from tests.browser.people import let_in
 from tests.cast import cast
+from tests.fixtures.browser import Window
 from tests.fixtures.worker import Worker
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("db")]
 
@@ -102,11 +103,9 @@ def test_carol_takes_a_messy_file_to_an_open_contract(page: "Page", site: str, w
     expect(page.get_by_role("heading", level=1)).to_be_visible()
 
 
-def test_and_without_scripts(chromium: "Browser", site: str, worker: Worker) -> None:
+def test_and_without_scripts(window: Window, site: str, worker: Worker) -> None:
     people = cast()
-    context = chromium.new_context(base_url=site, java_script_enabled=False)
-    page = context.new_page()
+    page = window(scripts=False)
     let_in(page, site, people.carol)
     travel(page)
-    context.close()
     assert Contract.objects.get().state == "open"

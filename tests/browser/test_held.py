@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,15 +10,13 @@ from curator.services import execution, receipts
 from tests.browser.people import let_in
 from tests.browser.test_accessibility import violations
 from tests.cast import ROWS, cast, make_contract
+from tests.fixtures.browser import Window
 from tests.worker.scene import ask
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("db")]
 
 
-def test_a_held_contract_says_so_to_its_curator(chromium: "Browser", site: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_held_contract_says_so_to_its_curator(window: Window, site: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queue, "_send", lambda task, row_id: None)
     people = cast()
     contract = make_contract(people, rows=ROWS)
@@ -28,13 +25,12 @@ def test_a_held_contract_says_so_to_its_curator(chromium: "Browser", site: str, 
         execution.run(contract.pk)
         receipts.path_of(contract.uid).unlink(missing_ok=True)  # the first run leaves them, the second finds them gone
     for scheme, width in (("light", 1280), ("dark", 375)):
-        with chromium.new_context(base_url=site, viewport={"width": width, "height": 900}, color_scheme=scheme) as context:  # type: ignore[arg-type]  # a literal of Playwright's
-            page = context.new_page()
-            let_in(page, site, people.carol)
-            page.goto(f"/contracts/{contract.uid}/control/")
-            assert page.get_by_role("heading", name="Nothing is released at the moment").is_visible()
-            assert "receipts_missing" in page.inner_text("main")
-            assert violations(page) == []
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
-            if folder := os.environ.get("RDP_PICTURES"):
-                page.screenshot(path=Path(folder) / f"held-{scheme}.png")
+        page = window(width=width, scheme=scheme)
+        let_in(page, site, people.carol)
+        page.goto(f"/contracts/{contract.uid}/control/")
+        assert page.get_by_role("heading", name="Nothing is released at the moment").is_visible()
+        assert "receipts_missing" in page.inner_text("main")
+        assert violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        if folder := os.environ.get("RDP_PICTURES"):
+            page.screenshot(path=Path(folder) / f"held-{scheme}.png")

@@ -14,10 +14,11 @@ from accounts.models import User
 from curator.models import AuditEvent, BudgetRequest, Contract, LedgerEntry, Query
 from tests.browser.people import let_in, no_complaints
 from tests.cast import ROWS, cast, make_contract, units
+from tests.fixtures.browser import Window
 from tests.fixtures.worker import Worker
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Locator, Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("db")]
 
@@ -194,10 +195,9 @@ def save(page: "Page", link: "Locator", path: Path) -> str:
 
 
 def test_everything_but_charts_works_without_scripts(
-    chromium: "Browser", site: str, contract: Contract, start_worker: Callable[..., Worker]
+    window: Window, site: str, contract: Contract, start_worker: Callable[..., Worker]
 ) -> None:
-    context = chromium.new_context(base_url=site, java_script_enabled=False)
-    page = context.new_page()
+    page = window(scripts=False)
     let_in(page, site, person("alice"))
     page.goto(f"/contracts/{contract.uid}/ask/")
     page.get_by_role("button", name="Add condition").click()
@@ -210,4 +210,3 @@ def test_everything_but_charts_works_without_scripts(
     expect(page.get_by_text("Next in line")).to_be_visible()
     start_worker()
     expect(page.locator(".answer")).to_be_visible(timeout=30_000)
-    context.close()

@@ -14,11 +14,12 @@ from curator import queue
 from curator.models import Contract, LedgerEntry, Notice
 from tests.browser.people import let_in, no_complaints
 from tests.cast import ROWS, cast, make_contract, units
+from tests.fixtures.browser import Window
 from tests.fixtures.worker import Worker
 from tests.worker.scene import until
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("db")]
 
@@ -45,11 +46,10 @@ def the_link(page: "Page", site: str, contract: Contract) -> str:
 
 
 def test_nina_comes_by_a_link_asks_and_tightens(
-    page: "Page", chromium: "Browser", worker: Worker, contract: Contract, site: str
+    page: "Page", window: Window, worker: Worker, contract: Contract, site: str
 ) -> None:
     link = the_link(page, site, contract)
-    context = chromium.new_context(base_url=site)
-    nina = context.new_page()
+    nina = window()
     with no_complaints(nina):
         nina.goto(link)
         expect(nina.get_by_role("heading", name="You are invited to The people of 2020")).to_be_visible()
@@ -68,7 +68,6 @@ def test_nina_comes_by_a_link_asks_and_tightens(
         expect(nina.locator("#quote")).to_contain_text("0.0145 ρ")  # 0.0192 less the 0.0048 that is there
         nina.locator("#ask-button").click()
         expect(nina.locator(".answer")).to_be_visible()
-    context.close()
     loads = list(LedgerEntry.objects.order_by("id").values_list("load", flat=True))
     assert sum(loads) == units("0.019207294104")
     assert len(loads) == 2

@@ -11,9 +11,10 @@ from curator.models import AuditEvent, Contract, LedgerEntry, Query, SavedQuesti
 from tests.browser.people import let_in, no_complaints
 from tests.browser.test_journeys import person
 from tests.cast import ROWS, cast, make_contract
+from tests.fixtures.browser import Window
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("db")]
 
@@ -54,9 +55,8 @@ def test_alice_rehearses_saves_and_asks_again_later(page: "Page", contract: Cont
     assert not LedgerEntry.objects.exists()
 
 
-def test_rehearsing_saving_renaming_and_deleting_work_without_scripts(chromium: "Browser", site: str, contract: Contract) -> None:
-    context = chromium.new_context(base_url=site, java_script_enabled=False)
-    page = context.new_page()
+def test_rehearsing_saving_renaming_and_deleting_work_without_scripts(window: Window, site: str, contract: Contract) -> None:
+    page = window(scripts=False)
     let_in(page, site, person("alice"))
     page.goto(f"/contracts/{contract.uid}/ask/")
     page.get_by_role("button", name="SQL").click()
@@ -75,7 +75,6 @@ def test_rehearsing_saving_renaming_and_deleting_work_without_scripts(chromium: 
     page.get_by_text("Rename or delete").click()
     page.get_by_role("button", name="Delete").click()
     expect(page.get_by_text("Nothing saved yet")).to_be_visible()
-    context.close()
     assert not SavedQuestion.objects.exists()
 
 

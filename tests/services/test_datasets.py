@@ -18,23 +18,11 @@ from curator.mechanism.errors import BadInput, Conflict, NotYours, Refused, TooL
 from curator.models import AuditEvent, Dataset, Upload
 from curator.services import datasets
 from curator.services.datasets import PrivacyUnit
-from tests.cast import SCHEMA, Cast, cast, make_version, person
+from tests.cast import SCHEMA, Cast, make_version, person
 
 pytestmark = pytest.mark.usefixtures("db", "folders")
 
 FILE = b"age,sex,city,member\n34,F,Rome,true\n"
-
-
-@pytest.fixture
-def folders(settings: Settings, tmp_path: Path) -> Path:
-    settings.UPLOADS_DIR = tmp_path / "uploads"
-    settings.VERSIONS_DIR = tmp_path / "versions"
-    return tmp_path
-
-
-@pytest.fixture
-def people() -> Cast:
-    return cast()
 
 
 def upload(people: Cast, dataset: Dataset | Callable[[], Dataset], **changes: Any) -> Upload:

@@ -8,18 +8,13 @@ import pytest
 
 from curator.models import Answer, Contract, Decision, Query
 from curator.services import execution
-from tests.cast import ROWS, Cast, cast, make_contract
+from tests.cast import ROWS, Cast, make_contract
 from tests.web.scene import accuracy, ask, browser_of, make_scene, within
 from tests.web.test_asking import html, text
 
 pytestmark = pytest.mark.usefixtures("db")
 
 OLD = {"column": "age", "at_least": "40"}
-
-
-@pytest.fixture
-def people(db: None) -> Cast:
-    return cast()
 
 
 def answered(people: Cast, contract: Contract, body: dict[str, Any], who: str = "alice") -> tuple[Query, str]:

@@ -9,7 +9,7 @@ from django.test import Client
 
 from curator.models import AuditEvent, Contract, LedgerEntry, Query
 from curator.services import contracts
-from tests.cast import Cast, cast, make_contract
+from tests.cast import Cast, make_contract
 from tests.web.scene import browser_of
 
 pytestmark = pytest.mark.usefixtures("db")
@@ -19,11 +19,6 @@ GOOD = {
     "kind": "within", "amount": "25", "confidence": "95", "under_scarcity": "partial", "do": "ask",
 }  # fmt: skip
 SQL = {**{name: value for name, value in GOOD.items() if not name.startswith("row")}, "view": "sql"}
-
-
-@pytest.fixture
-def people(db: None) -> Cast:
-    return cast()
 
 
 @pytest.fixture

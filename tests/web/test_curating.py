@@ -1,6 +1,5 @@
 """Carol's pages: a contract from nothing, people, requests, control; each step recorded, each refusal told in the form."""
 
-import json
 import re
 from pathlib import Path
 
@@ -12,36 +11,12 @@ from accounts.models import Membership, Role
 from curator.models import AnalystBudget, AuditEvent, BudgetRequest, Contract, Dataset, Upload
 from curator.services import budget_requests, contracts, ingestion
 from curator.services.datasets import path_of
-from tests.cast import SCHEMA, Cast, cast, make_contract, make_version, person, units
+from tests.cast import Cast, make_version, person, units
+from tests.web.curator import new_contract, upload_form
 from tests.web.scene import browser_of
 from tests.web.test_asking import html, text
 
 pytestmark = pytest.mark.usefixtures("db")
-
-SCHEMA_TEXT = json.dumps(SCHEMA)
-
-
-@pytest.fixture
-def people(db: None) -> Cast:
-    return cast()
-
-
-@pytest.fixture
-def carol(people: Cast) -> Client:
-    return browser_of(people.carol)
-
-
-@pytest.fixture
-def contract(people: Cast) -> Contract:
-    return make_contract(people, allotments={"alice": "0.5", "bob": "0.05"})
-
-
-def upload_form(**changes: object) -> dict[str, object]:
-    file = SimpleUploadedFile("people.csv", b"age,sex,city,member\n34,F,Rome,true\n51,M,Oslo,false\n")
-    return {
-        "name": "Panel", "description": "", "source": "", "table": "people", "file": file, "unit": "record", "person_column": "",
-        "k": "", "schema": SCHEMA_TEXT,
-    } | changes  # fmt: skip
 
 
 def test_a_file_becomes_a_version_and_a_version_a_contract(carol: Client, people: Cast) -> None:
@@ -57,14 +32,6 @@ def test_a_file_becomes_a_version_and_a_version_a_contract(carol: Client, people
     made = Contract.objects.get()
     assert (opened.status_code, opened.headers["Location"]) == (303, f"/contracts/{made.uid}/people/")
     assert (made.rho_total, made.state) == (units("1"), "open")
-
-
-def new_contract(**changes: str) -> dict[str, str]:
-    plain = {
-        "name": "Panel 2026", "rho_total": "1", "epsilon": "", "delta": "0.000001", "query_cap": "", "ends_on": "", "xi": "0.05",
-        "rho_d": "", "kappa": "0.02", "alpha": "1", "beta": "1", "do": "open",
-    }  # fmt: skip
-    return plain | changes
 
 
 @pytest.mark.parametrize(

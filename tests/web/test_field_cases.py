@@ -10,7 +10,7 @@ import pytest
 from curator.mechanism import rho
 from curator.models import Answer, Contract, Decision, LedgerEntry, Query, Release
 from curator.services import execution
-from tests.cast import ROWS, Cast, cast, make_contract, make_version, person, units
+from tests.cast import ROWS, Cast, make_contract, make_version, person, units
 from tests.web.scene import ask, browser_of, within
 from tests.web.test_asking import html, text
 
@@ -19,11 +19,6 @@ pytestmark = pytest.mark.usefixtures("db")
 EVERYBODY = "SELECT COUNT(*) FROM people"
 FORM = {"view": "sql", "sql": EVERYBODY, "kind": "within", "amount": "25", "confidence": "95", "key": "form-1"}
 AWKWARD = ("capital-gain", "a.b", "a b", "order", 'q"q', "100%", "年齢", "select", "Ærø", "x'y", "<b>", "a_b", "🙂")
-
-
-@pytest.fixture
-def people(db: None) -> Cast:
-    return cast()
 
 
 @pytest.fixture

@@ -12,29 +12,14 @@ from django.utils import timezone
 from accounts.models import ApiToken, Invitation, Membership, Role, User
 from curator.models import AnalystBudget, Contract
 from curator.services import contracts
-from tests.cast import Cast, cast, make_contract, make_version, person, units
+from tests.cast import Cast, make_version, person, units
+from tests.web.curator import new_contract
 from tests.web.scene import browser_of
 from tests.web.test_asking import text
-from tests.web.test_curating import new_contract
 
 pytestmark = pytest.mark.usefixtures("db")
 
 GOOD = "correct horse battery"
-
-
-@pytest.fixture
-def people(db: None) -> Cast:
-    return cast()
-
-
-@pytest.fixture
-def carol(people: Cast) -> Client:
-    return browser_of(people.carol)
-
-
-@pytest.fixture
-def contract(people: Cast) -> Contract:
-    return make_contract(people, allotments={"alice": "0.5", "bob": "0.05"})
 
 
 def invitation(**changes: Any) -> dict[str, Any]:

@@ -19,18 +19,13 @@ from accounts.models import Membership, Role, User
 from curator.models import AuditEvent, Contract
 from curator.services import denials
 from rdp_site.logs import StructuredFormatter
-from tests.cast import Cast, cast, make_contract, person
+from tests.cast import Cast, make_contract, person
 from tests.web.scene import browser_of
 
 pytestmark = pytest.mark.usefixtures("db")
 
 GOOD, BETTER = "correct horse battery", "battery staple correct"
 ACCOUNT = {"username": "nina", "password": GOOD, "repeated": GOOD}
-
-
-@pytest.fixture
-def people(db: None) -> Cast:
-    return cast()
 
 
 @pytest.fixture

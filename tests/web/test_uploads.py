@@ -14,22 +14,12 @@ from pytest_django import Settings
 from accounts.models import Role
 from curator.models import AuditEvent, Contract, Dataset, DatasetVersion, Upload
 from curator.services import datasets, uploads
-from tests.cast import Cast, cast, make_contract, make_version, person
+from tests.cast import Cast, make_contract, make_version, person
 from tests.uploads import MESSY, served
 from tests.web.scene import browser_of
 from tests.web.test_asking import html, text
 
 pytestmark = pytest.mark.usefixtures("db")
-
-
-@pytest.fixture
-def people(db: None) -> Cast:
-    return cast()
-
-
-@pytest.fixture
-def carol(people: Cast) -> Client:
-    return browser_of(people.carol)
 
 
 def send(carol: Client, content: str | bytes = MESSY, *, address: str = "/datasets/new/", name: str = "Panel") -> Upload:
