@@ -41,6 +41,11 @@ def silence(path: Path = FILE) -> float | None:
         return None
 
 
+def was_at_work(path: Path, pid: int) -> bool:
+    """Whether a process that died had begun a task and not ended it; to be asked before `is_at_work` tidies up."""
+    return _note(path, pid).exists()
+
+
 def is_at_work(path: Path = FILE) -> bool:
     """Whether a process that lives is at a task; notes of those that died are removed."""
     found = False

@@ -56,6 +56,7 @@ class _Running:
     service: Service
     process: subprocess.Popen[bytes]
     born: float  # monotonic
+    children: frozenset[int] = frozenset()  # its own processes when last looked at
     failures: int = 0
     restart_at: float | None = None
 
@@ -139,6 +140,7 @@ class Supervisor:
         if running.process.poll() is None:
             if now - running.born > STEADY:
                 running.failures = 0
+            self._end_if_crippled(running)
             self._end_if_stuck(running, now - running.born)
         elif running.restart_at is None:
             pause = min(2.0**running.failures - 1, LONGEST_PAUSE)
@@ -148,8 +150,21 @@ class Supervisor:
         elif now >= running.restart_at:
             with self._changed:
                 running.process, running.born, running.restart_at = self._spawn(running.service), now, None
+                running.children = frozenset()
                 self._note()
                 self._changed.notify_all()
+
+    def _end_if_crippled(self, running: _Running) -> None:
+        """Kill a service one of whose processes died with no task: it may have held the lock with which they all take tasks.
+
+        Nothing would move until the service is found to be silent; who died at a task held no such lock, and is replaced.
+        """
+        if running.service.heartbeat is None:
+            return
+        gone, running.children = running.children - (now := _children(running.process.pid)), now
+        if any(not heartbeat.was_at_work(running.service.heartbeat, pid) for pid in gone):
+            self.say(f"a process of {running.service.name} died; ending them all")
+            os.killpg(running.process.pid, signal.SIGKILL)
 
     def _end_if_stuck(self, running: _Running, age: float) -> None:
         """Kill a service, with all its processes, that has been silent for too long; like any that ended it is started again."""
@@ -232,6 +247,13 @@ def end_leftovers(notes: Path) -> None:
             for stubborn in alive:
                 stubborn.kill()
     notes.unlink(missing_ok=True)
+
+
+def _children(pid: int) -> frozenset[int]:
+    try:
+        return frozenset(child.pid for child in psutil.Process(pid).children())
+    except psutil.NoSuchProcess:
+        return frozenset()
 
 
 def _private_log(path: Path) -> IO[bytes]:

@@ -131,6 +131,59 @@ def test_a_service_that_shows_signs_of_life_is_left_alone(tmp_path: Path) -> Non
         assert said.empty()
 
 
+FAMILY = """
+import os, signal, sys
+signal.signal(signal.SIGTERM, lambda *_: os.killpg(0, signal.SIGKILL))
+if child := os.fork():
+    print(child, file=open(sys.argv[1], "w"), flush=True)
+    os.rename(sys.argv[1], sys.argv[1] + ".pid")
+    while True:
+        os.wait()
+        if os.fork() == 0:
+            break
+signal.pause()
+"""
+
+
+def family(folder: Path) -> Service:
+    """A service with a process of its own, whom it replaces when he dies, as a pool does."""
+    note = folder / "child"
+    return Service("one", (sys.executable, "-c", FAMILY, str(note)), folder / "heartbeat", patience=600.0, idle_patience=600.0)
+
+
+def child_of(folder: Path, looked: queue.Queue[None]) -> int:
+    """Its process, once the supervisor has seen it."""
+    while not (folder / "child.pid").exists():
+        looked.get(timeout=30)
+    for _ in range(2):
+        looked.get(timeout=30)
+    return int((folder / "child.pid").read_text())
+
+
+def test_a_pool_that_lost_an_idle_process_is_started_again_at_once(tmp_path: Path) -> None:
+    looked: queue.Queue[None] = queue.Queue()
+    said: queue.Queue[str] = queue.Queue()
+    with supervisor.running([family(tmp_path)], var=tmp_path, say=said.put, revive=lambda: looked.put(None)) as running:
+        first = running.pids()["one"]
+        os.kill(child_of(tmp_path, looked), signal.SIGKILL)
+        assert said.get(timeout=30) == "a process of one died; ending them all"
+        running.wait_restarted("one", first)
+
+
+def test_a_pool_that_lost_a_process_at_its_task_goes_on(tmp_path: Path) -> None:
+    looked: queue.Queue[None] = queue.Queue()
+    said: queue.Queue[str] = queue.Queue()
+    with supervisor.running([family(tmp_path)], var=tmp_path, say=said.put, revive=lambda: looked.put(None)) as running:
+        first = running.pids()["one"]
+        busy = child_of(tmp_path, looked)
+        (tmp_path / f"heartbeat.{busy}").touch()
+        os.kill(busy, signal.SIGKILL)
+        for _ in range(4):
+            looked.get(timeout=30)
+        assert said.empty()
+        assert running.pids()["one"] == first
+
+
 def test_silence_at_a_task_is_borne_longer_than_silence_without_one(tmp_path: Path) -> None:
     said: queue.Queue[str] = queue.Queue()
     busy = Service("one", python("one", SLEEPER).command, tmp_path / "heartbeat", patience=60.0, idle_patience=0.2)
