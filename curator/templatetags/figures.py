@@ -7,7 +7,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from curator.selectors import formatting
+from curator.selectors import event_words, formatting
 
 register = template.Library()
 
@@ -60,6 +60,12 @@ def signed(value: int | None) -> str:
 def percent(share: Decimal | str) -> str:
     """A share in percent."""
     return formatting.percent(share)
+
+
+@register.filter
+def event_title(kind: str) -> str:
+    """What an event is called for people."""
+    return event_words.title(kind)
 
 
 @register.inclusion_tag("part/versus.html")

@@ -32,7 +32,7 @@ def scene(db: None) -> Scene:
 
 
 def kinds_shown(page: str) -> list[str]:
-    return re.findall(r'<a href="/audit/[^"]+/\d+/">([\w.]+)</a>', page)
+    return re.findall(r'<a title="([\w.]+)" href="/audit/[^"]+/\d+/">', page)
 
 
 def test_filters_narrow_the_log_and_stay_in_the_address(scene: Scene) -> None:
@@ -151,7 +151,7 @@ def test_a_balance_is_explained_event_by_event(scene: Scene) -> None:
     mine = AnalystBudget.objects.get(contract=contract, analyst__username="alice")
     own = text(dora.get(f"/audit/balance/{contract.uid}/", {"analyst": "alice"}))
     assert f"balance shown: {rho.text(mine.spent)} spent on answers" in own
-    assert "allotment.set" in own
+    assert "Allotment set" in own
     assert dora.get(f"/audit/balance/{contract.uid}/", {"analyst": "zoe"}).status_code == 404
     assert browser_of(scene.people.alice).get(f"/audit/balance/{contract.uid}/").status_code == 404
 

@@ -1,0 +1,53 @@
+"""What the kinds of events are called on pages; the record itself and its exports keep the kinds."""
+
+TITLES = {
+    "access.denied": "Access denied",
+    "allotment.set": "Allotment set",
+    "budget.approved": "Budget request approved",
+    "budget.rejected": "Budget request rejected",
+    "budget.requested": "Budget requested",
+    "contract.drafted": "Contract drafted",
+    "contract.end_date": "Last day changed",
+    "contract.opened": "Contract opened",
+    "contract.raise_proposed": "Raise proposed",
+    "contract.raise_rejected": "Raise turned down",
+    "contract.raised": "Total raised",
+    "contract.reconciled": "Reconciled with receipts",
+    "contract.state": "State changed",
+    "contract.version": "Data version changed",
+    "dataset.created": "Dataset made",
+    "diagnostic.released": "Difficulty measured",
+    "domain.suggested": "Domains suggested from records",
+    "email.changed": "Mail address changed",
+    "invitation.made": "Invitation made",
+    "invitation.revoked": "Invitation taken back",
+    "member.added": "Member added",
+    "member.removed": "Member removed",
+    "overlap.declared": "Overlap of data declared",
+    "password.changed": "Password changed",
+    "password.drawn": "Password drawn",
+    "password.reset": "Password reset",
+    "query.cancelled": "Question taken back",
+    "query.decided": "Question decided",
+    "query.failed": "Question failed",
+    "query.submitted": "Question asked",
+    "record.verified": "Record verified",
+    "request.refused": "Request refused",
+    "role.changed": "Roles changed",
+    "sign_in": "Signed in",
+    "sign_in.failed": "Sign-in failed",
+    "token.issued": "Key made",
+    "token.revoked": "Key revoked",
+    "upload.declared": "Column declared",
+    "upload.discarded": "File discarded",
+    "upload.received": "File received",
+    "user.created": "Account made",
+    "user.deactivated": "Account switched off",
+    "user.reactivated": "Account switched on",
+    "version.frozen": "Version frozen",
+}
+
+
+def title(kind: str) -> str:
+    """The title of a kind of event; a kind that has none yet is its own title."""
+    return TITLES.get(kind, kind)
