@@ -12,9 +12,7 @@ from datetime import timedelta
 from smtplib import SMTPException
 
 from django.conf import settings
-from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
-from django.core.validators import validate_email
 from django.db import transaction
 from django.db.models import QuerySet
 from django.urls import reverse
@@ -22,6 +20,7 @@ from django.utils import timezone
 
 from accounts import access
 from accounts.models import Invitation, Membership, Role, User
+from accounts.profile import check_email
 from accounts.services import create_user, grant_role
 from curator.mechanism.errors import BadInput, Conflict, NotYours, Refused, TooMany
 from curator.mechanism.rho import Units
@@ -34,6 +33,12 @@ from curator.services.memberships import add_member
 
 USUAL_DAYS, MOST_DAYS = 7, 30
 MOST_OPEN = 200  # of one contract
+
+SAYS = {
+    Role.ANALYST: "You may ask questions about its data.",
+    Role.CURATOR: "You run it together with its other curators.",
+    Role.AUDITOR: "You read the record of everything decided in it.",
+}
 
 BODY = """Hello,
 
@@ -193,10 +198,7 @@ def _check(role: str, allotment: Units | None, email: str, days: int) -> None:
         check_amount(allotment, field="allotment")
     if not 1 <= days <= MOST_DAYS:
         raise BadInput("bad_number", f"days: expected a whole number from 1 to {MOST_DAYS}", field="days")
-    try:
-        validate_email(email or "nobody@example.org")
-    except ValidationError as error:
-        raise BadInput("bad_email", "email: expected a mail address, or nothing", field="email") from error
+    check_email(email)
 
 
 def _digest(secret: str) -> str:

@@ -10,15 +10,17 @@ from django.conf import settings
 from django.contrib.auth.forms import PasswordResetForm
 from django.contrib.auth.tokens import default_token_generator
 from django.core.mail import EmailMessage
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.encoding import force_bytes
-from django.utils.http import urlsafe_base64_encode
+from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 
 from accounts import throttles, tokens
 from accounts.models import ResetRequest, User
-from curator.mechanism.errors import TooMany
+from accounts.services import check_password
+from curator.mechanism.errors import NotYours, TooMany
 from curator.services import audit
 from curator.services.audit import Event
 
@@ -81,6 +83,27 @@ def done(request: ResetRequest) -> None:
     """The request is answered; rows that are long over go with it."""
     ResetRequest.objects.filter(pk=request.pk).update(done_at=timezone.now())
     ResetRequest.objects.filter(created_at__lt=timezone.now() - timedelta(days=1)).delete()
+
+
+def set_new(*, uid: str, token: str, password: str) -> None:
+    """Set a new password by the two parts of such a link; NotYours for a link that opens nothing, BadInput weak_password."""
+    with transaction.atomic():  # the password, the end of the keys and the event, or nothing
+        user = User.objects.select_for_update(no_key=True).filter(pk=_number(uid)).first()
+        if user is None or not default_token_generator.check_token(user, token):
+            raise NotYours("not_found", "This link opens nothing: it is good for an hour and works once.")
+        check_password(user, password, field="new_password")
+        user.set_password(password)
+        user.save(update_fields=["password"])
+        finished(user)
+
+
+def _number(uid: str) -> int:
+    """The row that a link is about; 0, which is none, for what no link has."""
+    try:
+        text = urlsafe_base64_decode(uid).decode()
+    except ValueError:
+        return 0
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
 
 
 def finished(user: User) -> None:

@@ -22,6 +22,7 @@ from curator.services.contract_rows import LIVE, State, curators
 
 USER_NAME = re.compile(r"[A-Za-z0-9@.+_-]{1,150}")  # of new people; older names stay
 RANDOM_PASSWORD_BYTES = 15  # 120 bits: twenty characters
+LONGEST_PASSWORD = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +135,16 @@ def draw_password(user: User) -> str:
     return drawn
 
 
+def check_password(user: User, password: str, *, field: str = "password") -> None:
+    """BadInput for a password that is too short, too common, too like its person's name, or longer than anybody types."""
+    if len(password) > LONGEST_PASSWORD:
+        raise BadInput("too_long", f"{field}: expected at most {LONGEST_PASSWORD:,} characters", field=field)
+    try:
+        validate_password(password, user)
+    except ValidationError as error:
+        raise BadInput("weak_password", " ".join(error.messages), field=field) from error
+
+
 def person(username: str, *, field: str = "username") -> User:
     """The active person of that name (in any case), or BadInput unknown_person: for a curator's form."""
     found = User.objects.filter(username__iexact=username.strip(), is_active=True).first()
@@ -202,11 +213,8 @@ def _known_roles(roles: Collection[str]) -> list[str]:
 def _set_password(user: User, password: str | None) -> str | None:
     """Set the password; the drawn one, where none was given."""
     drawn = secrets.token_urlsafe(RANDOM_PASSWORD_BYTES) if password is None else None
-    chosen = drawn or password
-    try:
-        validate_password(chosen or "", user)
-    except ValidationError as error:
-        raise BadInput("weak_password", " ".join(error.messages), field="password") from error
+    chosen = drawn or password or ""
+    check_password(user, chosen)
     user.set_password(chosen)
     return drawn
 

@@ -1,8 +1,5 @@
 """Signing in and out, and changing one's password."""
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
@@ -13,14 +10,13 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse_lazy
 
-from accounts import sign_ins, throttles
+from accounts import profile, sign_ins, throttles
 from accounts.forms import SignInForm
+from accounts.hashing import turn
 from accounts.models import User
 from curator.mechanism.errors import TooMany
+from curator.refusals import retry_after
 from rdp_site.addresses import client_network
-
-HASHING = threading.BoundedSemaphore(2)  # each takes 100 MB and a core: more at once in one process serve nobody sooner
-PATIENCE = 2.0  # seconds that somebody waits for a turn
 
 
 class SignIn(auth.LoginView):
@@ -37,16 +33,15 @@ class SignIn(auth.LoginView):
         """Try, or say when to try again (429)."""
         try:
             throttles.check("sign-in", client_network(request), settings.SIGN_IN_RATE)
-            with _turn():
+            with turn():
                 return super().post(request, *args, **kwargs)
         except TooMany as refused:
             return self._later(refused)
 
     def _later(self, refused: TooMany) -> HttpResponse:
         """The page again, without a look at what was typed."""
-        wait = refused.operands["wait"]
         context = self.get_context_data(form=self.get_form_class()(self.request), later=refused.detail)
-        return self.render_to_response(context, status=429, headers={"Retry-After": str(wait)})
+        return self.render_to_response(context, status=429, headers=retry_after(refused))
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         """Let them in and record it."""
@@ -64,21 +59,21 @@ class SignIn(auth.LoginView):
         return answer
 
 
-@contextmanager
-def _turn() -> Iterator[None]:
-    if not HASHING.acquire(timeout=PATIENCE):
-        raise TooMany("too_many_requests", "Many people sign in at this moment: try again in a few seconds.", wait=5)
-    try:
-        yield
-    finally:
-        HASHING.release()
-
-
 class Password(auth.PasswordChangeView):
     """Change one's own password."""
 
     template_name = "account/password.html"
     success_url = reverse_lazy("home")
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Try, or say when to try again (429): whoever finds a session left open does not go on guessing."""
+        assert isinstance(request.user, User)
+        try:
+            profile.count_guess(request.user)
+        except TooMany as refused:
+            context = self.get_context_data(form=self.get_form_class()(request.user), later=refused.detail)
+            return self.render_to_response(context, status=429, headers=retry_after(refused))
+        return super().post(request, *args, **kwargs)
 
     def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
         """Change it and say so."""

@@ -125,7 +125,7 @@ AXES_RESET_ON_SUCCESS = True
 AXES_CLIENT_IP_CALLABLE = "rdp_site.addresses.client_address"
 AXES_VERBOSE = False
 AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "next"]  # an address to go to may be a secret: not kept with a failure
-AXES_LOCKOUT_TEMPLATE = "account/locked.html"
+AXES_LOCKOUT_CALLABLE = "accounts.sign_ins.locked_out"
 
 PASSWORD_RESET_TIMEOUT = 3_600  # seconds; asking again is easy
 # How often, for one person (whichever key they use) and for one address that is nobody's: see accounts/throttles.py
@@ -232,6 +232,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "QueryState": "curator.models.queries.Query.State",
         "RequestState": "curator.models.contracts.BudgetRequest.State",
+        "ExperimentState": "curator.models.experiments.Experiment.State",
     },
 }
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any, NoReturn
+from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -12,10 +13,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts import throttles
-from accounts.access import not_yours
-from accounts.models import User
+from accounts import access, throttles
+from accounts.models import Role, User
 from curator.mechanism.errors import BadInput
+from curator.models import Contract
 from curator.selectors.paging import Page
 from rdp_site.addresses import client_network
 
@@ -54,13 +55,19 @@ class Nothing(Api):
 
     def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> NoReturn:
         """The one refusal, not on the record: nobody was denied anything."""
-        raise NotFound(not_yours().detail)
+        raise NotFound(access.not_yours().detail)
 
 
 def caller(request: Request) -> User:
     """The person behind the request; permissions have made sure that there is one."""
     assert isinstance(request.user, User)
     return request.user
+
+
+def curated(request: Request, uid: UUID) -> tuple[User, Contract]:
+    """The person behind the request and a contract that they curate, or NotYours."""
+    curator = caller(request)
+    return curator, access.contract_for(curator, uid, role=Role.CURATOR)
 
 
 def body_of(request: Request) -> Mapping[str, Any]:

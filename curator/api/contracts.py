@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from accounts import access
 from accounts.models import Role
-from curator.api.base import Api, body_of, caller, mark_of, only, page_of, paged, text_of
+from curator.api.base import Api, body_of, caller, curated, mark_of, only, page_of, paged, text_of
 from curator.api.fields import Fields, epsilon
 from curator.api.shapes import ContractDetail, ContractLine, ReleaseShape
 from curator.mechanism import accounting, rho
@@ -97,8 +97,7 @@ class Contract(Api):
     @extend_schema(request=SETTINGS, responses=ContractLine)
     def put(self, request: Request, uid: UUID) -> Response:
         """Other settings, all of them, for a contract that is still a draft (curators)."""
-        curator = caller(request)
-        found = access.contract_for(curator, uid, role=Role.CURATOR)
+        curator, found = curated(request, uid)
         body = only(body_of(request), *MEMBERS)
         version = access.version_for(curator, text_of(body, "version"))
         name = text_of(body, "name")

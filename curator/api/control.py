@@ -8,9 +8,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts import access
-from accounts.models import Role
-from curator.api.base import Api, caller
+from curator.api.base import Api, curated
 from curator.api.record_shapes import ControlShape
 from curator.selectors.control import gauge
 from curator.selectors.control_room import control_room
@@ -23,6 +21,6 @@ class Control(Api):
     @extend_schema(responses=ControlShape)
     def get(self, request: Request, uid: UUID) -> Response:
         """For its curator: accounts, queue, worker, burn-down, scarcity so far (spend by analyst is in `comparison/`)."""
-        contract = access.contract_for(caller(request), uid, role=Role.CURATOR)
+        _, contract = curated(request, uid)
         room = control_room(contract, datetime.now(UTC), silence=heartbeat.silence(), patience=settings.WORKER_PATIENCE)
         return Response(ControlShape({"gauge": gauge(contract), "room": room}).data)

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from accounts import access, invitations
 from accounts.models import Role
 from accounts.services import person
-from curator.api.base import Api, body_of, caller, only, text_of
+from curator.api.base import Api, body_of, caller, curated, only, text_of
 from curator.api.fields import Fields, RhoField, TextField
 from curator.mechanism import rho
 from curator.mechanism.errors import BadInput
@@ -71,7 +71,7 @@ class Members(Api):
     @extend_schema(responses=MemberShape(many=True))
     def get(self, request: Request, uid: UUID) -> Response:
         """Who has a place, analysts with what they may spend and have spent (curators)."""
-        found = access.contract_for(caller(request), uid, role=Role.CURATOR)
+        _, found = curated(request, uid)
         return Response(MemberShape(control.people(found), many=True).data)
 
     @extend_schema(
@@ -80,8 +80,7 @@ class Members(Api):
     )
     def post(self, request: Request, uid: UUID) -> Response:
         """Give a person a place: for an analyst with an `allotment` (null: no limit of their own) (curators)."""
-        curator = caller(request)
-        found = access.contract_for(curator, uid, role=Role.CURATOR)
+        curator, found = curated(request, uid)
         body = only(body_of(request), "username", "role", "allotment", "reason")
         user, role = person(text_of(body, "username")), text_of(body, "role")
         if role == Role.ANALYST and "allotment" not in body:
@@ -109,8 +108,7 @@ class Removal(Api):
     )
     def post(self, request: Request, uid: UUID) -> Response:
         """End a place, somebody's or one's own (curators); what was spent in it stays on the record."""
-        curator = caller(request)
-        found = access.contract_for(curator, uid, role=Role.CURATOR)
+        curator, found = curated(request, uid)
         body = only(body_of(request), "username", "role", "reason")
         user, role = person(text_of(body, "username")), text_of(body, "role")
         memberships.remove_member(curator=curator, contract=found, user=user, role=role, reason=text_of(body, "reason", ""))
@@ -135,8 +133,7 @@ class Allotment(Api):
     )
     def post(self, request: Request, uid: UUID) -> Response:
         """Set what an analyst may spend in all; null is the explicit "no limit of their own" (curators)."""
-        curator = caller(request)
-        found = access.contract_for(curator, uid, role=Role.CURATOR)
+        curator, found = curated(request, uid)
         body = only(body_of(request), "username", "rho", "reason")
         if "rho" not in body:
             raise BadInput("bad_number", "rho: expected an amount of rho, or null for no limit", field="rho")
@@ -152,14 +149,13 @@ class Invitations(Api):
     @extend_schema(responses=InvitationShape(many=True))
     def get(self, request: Request, uid: UUID) -> Response:
         """Invitations that may still be accepted (curators)."""
-        found = access.contract_for(caller(request), uid, role=Role.CURATOR)
+        _, found = curated(request, uid)
         return Response(InvitationShape(invitations.open_invitations(found), many=True).data)
 
     @extend_schema(request=INVITATION, responses={201: NewInvitationShape})
     def post(self, request: Request, uid: UUID) -> Response:
         """Invite somebody: an analyst with an `allotment` (null: no limit of their own); the link is shown once (curators)."""
-        curator = caller(request)
-        found = access.contract_for(curator, uid, role=Role.CURATOR)
+        curator, found = curated(request, uid)
         body = only(body_of(request), "role", "allotment", "email", "days")
         role, days = text_of(body, "role"), body.get("days", invitations.USUAL_DAYS)
         if role == Role.ANALYST and "allotment" not in body:

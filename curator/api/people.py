@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.contrib.auth import logout, update_session_auth_hash
 from drf_spectacular.utils import extend_schema, inline_serializer
 from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
@@ -57,6 +58,17 @@ ACCOUNT = inline_serializer(
 )
 
 
+CHANGES = inline_serializer(
+    "AccountBody",
+    {
+        "mail_notices": serializers.BooleanField(required=False),
+        "email": serializers.CharField(required=False, help_text="needs password"),
+        "password": serializers.CharField(required=False),
+    },
+)
+PASSWORDS = inline_serializer("PasswordBody", {name: serializers.CharField() for name in ("password", "new_password")})
+
+
 class People(Api):
     """`people/`"""
 
@@ -85,8 +97,7 @@ class People(Api):
     def post(self, request: Request) -> Response:
         """Make an account; the password is drawn and shown once (curators, by session)."""
         by = access.require_site_role(caller(request), Role.CURATOR)
-        if request.auth is not None:
-            raise PermissionDenied("Sign in to make an account: a key does not beget another way in.")
+        _by_session(request, "make an account")
         body = only(body_of(request), "username", "roles", "email")
         made = services.create_user(
             username=text_of(body, "username"), roles=_roles(body), email=text_of(body, "email", ""), by=by
@@ -140,14 +151,41 @@ class Account(Api):
         told = {"username": user.username, "email": user.email, "roles": user.roles, "mail_notices": user.mail_notices}
         return Response({**told, "unseen": reads.unseen(user)})
 
-    @extend_schema(request=inline_serializer("AccountBody", {"mail_notices": serializers.BooleanField()}), responses=ACCOUNT)
+    @extend_schema(request=CHANGES, responses=ACCOUNT)
     def patch(self, request: Request) -> Response:
-        """Whether notices come by mail too."""
-        wanted = only(body_of(request), "mail_notices").get("mail_notices")
-        if not isinstance(wanted, bool):
-            raise BadInput("bad_flag", "mail_notices: expected true or false", field="mail_notices")
-        profile.set_mail(user=caller(request), notices=wanted)
+        """Whether notices come by mail too; or, in a session and with the password, another mail address ("" for none)."""
+        body = only(body_of(request), "mail_notices", "email", "password")
+        if "email" in body:
+            _by_session(request, "change your mail address")
+            email, password = text_of(body, "email").strip(), text_of(body, "password")
+            profile.set_email(user=caller(request), email=email, password=password)
+        if "mail_notices" in body or "email" not in body:
+            profile.set_mail(user=caller(request), notices=_truth(body))
         return self.get(request)
+
+
+class Password(Api):
+    """`account/password/`"""
+
+    @extend_schema(request=PASSWORDS, responses={204: None})
+    def post(self, request: Request) -> Response:
+        """Another password, for whoever knows the one there is (by session); this session goes on, others end."""
+        _by_session(request, "change your password")
+        body = only(body_of(request), "password", "new_password")
+        profile.set_password(user=caller(request), password=text_of(body, "password"), new=text_of(body, "new_password"))
+        update_session_auth_hash(request._request, caller(request))
+        return Response(status=204)
+
+
+class SignOut(Api):
+    """`session/end/`"""
+
+    @extend_schema(request=None, responses={204: None})
+    def post(self, request: Request) -> Response:
+        """End this session (a key is ended at `tokens/{id}/revoke/`)."""
+        _by_session(request, "sign out")
+        logout(request._request)
+        return Response(status=204)
 
 
 class Notices(Api):
@@ -167,6 +205,19 @@ class NoticesSeen(Api):
         """I have seen them all."""
         notices.seen(caller(request))
         return Response({"unseen": 0})
+
+
+def _by_session(request: Request, what: str) -> None:
+    """Refuse a key: what the pages ask the password for, or what makes another way in, is for a person who signed in."""
+    if request.auth is not None:
+        raise PermissionDenied(f"Sign in to {what}: a key is not enough.")
+
+
+def _truth(body: Mapping[str, Any]) -> bool:
+    wanted = body.get("mail_notices")
+    if not isinstance(wanted, bool):
+        raise BadInput("bad_flag", "mail_notices: expected true or false", field="mail_notices")
+    return wanted
 
 
 def _roles(body: Mapping[str, Any]) -> list[str]:

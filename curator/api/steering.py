@@ -9,18 +9,27 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts import access
-from accounts.models import Role
-from curator.api.base import Api, body_of, caller, only, text_of
+from curator.api.base import Api, body_of, caller, curated, only, text_of
 from curator.api.contracts import day_of
 from curator.api.fields import RhoField, TextField
 from curator.api.shapes import ContractLine
 from curator.mechanism import rho
 from curator.mechanism.errors import BadInput
 from curator.models import Contract as Row
+from curator.models import TotalRaise
 from curator.selectors import control
 from curator.services import contracts, raises
 
 RAISED = inline_serializer("ContractRaised", {"id": serializers.CharField(), "state": serializers.CharField()})
+MOVES = {Row.State.FROZEN: contracts.freeze, Row.State.OPEN: contracts.reopen, Row.State.CLOSED: contracts.close}
+
+
+def _contract(changed: Row) -> Response:
+    return Response(ContractLine(changed).data)
+
+
+def _raised(raised: TotalRaise) -> Response:
+    return Response({"id": str(raised.uid), "state": raised.state})
 
 
 class State(Api):
@@ -32,16 +41,14 @@ class State(Api):
     )
     def post(self, request: Request, uid: UUID) -> Response:
         """Freeze, reopen, close or (a draft) open or discard a contract, with a reason save for opening a draft (curators)."""
-        curator = caller(request)
-        found = access.contract_for(curator, uid, role=Role.CURATOR)
+        curator, found = curated(request, uid)
         body = only(body_of(request), "state", "reason")
         if found.state == Row.State.DRAFT and body.get("state") == Row.State.OPEN:
-            return Response(ContractLine(contracts.open_draft(curator=curator, contract=found)).data)
-        moves = {"frozen": contracts.freeze, "open": contracts.reopen, "closed": contracts.close}
-        move = moves.get(text_of(body, "state"))
-        if move is None:
-            raise BadInput("bad_state", f"state: expected one of {', '.join(moves)}", field="state")
-        return Response(ContractLine(move(curator=curator, contract=found, reason=text_of(body, "reason"))).data)
+            return _contract(contracts.open_draft(curator=curator, contract=found))
+        state = text_of(body, "state")
+        if state not in MOVES:
+            raise BadInput("bad_state", f"state: expected one of {', '.join(MOVES)}", field="state")
+        return _contract(MOVES[Row.State(state)](curator=curator, contract=found, reason=text_of(body, "reason")))
 
 
 class EndDate(Api):
@@ -52,13 +59,12 @@ class EndDate(Api):
     )
     def post(self, request: Request, uid: UUID) -> Response:
         """Another last day (through its end, UTC), or null for none (curators)."""
-        curator = caller(request)
-        found = access.contract_for(curator, uid, role=Role.CURATOR)
+        curator, found = curated(request, uid)
         body = only(body_of(request), "ends_on")
         if "ends_on" not in body:
             raise BadInput("bad_date", "ends_on: expected a day as YYYY-MM-DD, or null", field="ends_on")
         ends_on = None if body["ends_on"] is None else day_of(body["ends_on"], "ends_on")
-        return Response(ContractLine(contracts.set_end_date(curator=curator, contract=found, ends_on=ends_on)).data)
+        return _contract(contracts.set_end_date(curator=curator, contract=found, ends_on=ends_on))
 
 
 class RaiseShape(serializers.Serializer[Any]):
@@ -81,7 +87,7 @@ class Raises(Api):
     @extend_schema(responses=RaiseShape(many=True))
     def get(self, request: Request, uid: UUID) -> Response:
         """The latest raises, undecided ones first (curators)."""
-        found = access.contract_for(caller(request), uid, role=Role.CURATOR)
+        _, found = curated(request, uid)
         return Response(RaiseShape(control.raises(found), many=True).data)
 
 
@@ -94,12 +100,10 @@ class Raise(Api):
     )
     def post(self, request: Request, uid: UUID) -> Response:
         """Raise the total, with a reason; a second curator, where there is one, decides it (curators)."""
-        curator = caller(request)
-        found = access.contract_for(curator, uid, role=Role.CURATOR)
+        curator, found = curated(request, uid)
         body = only(body_of(request), "rho_total", "reason")
         total = rho.parse(body.get("rho_total", ""), field="rho_total")
-        raised = raises.raise_total(curator=curator, contract=found, rho_total=total, reason=text_of(body, "reason"))
-        return Response({"id": str(raised.uid), "state": raised.state})
+        return _raised(raises.raise_total(curator=curator, contract=found, rho_total=total, reason=text_of(body, "reason")))
 
 
 class ApproveRaise(Api):
@@ -109,8 +113,7 @@ class ApproveRaise(Api):
     def post(self, request: Request, uid: UUID) -> Response:
         """Apply a raise that another curator proposed (curators)."""
         curator = caller(request)
-        raised = raises.approve_raise(curator=curator, proposal=access.raise_for(curator, uid))
-        return Response({"id": str(raised.uid), "state": raised.state})
+        return _raised(raises.approve_raise(curator=curator, proposal=access.raise_for(curator, uid)))
 
 
 class RejectRaise(Api):
@@ -122,5 +125,4 @@ class RejectRaise(Api):
         curator = caller(request)
         proposal = access.raise_for(curator, uid)
         note = text_of(only(body_of(request), "note"), "note")
-        raised = raises.reject_raise(curator=curator, proposal=proposal, note=note)
-        return Response({"id": str(raised.uid), "state": raised.state})
+        return _raised(raises.reject_raise(curator=curator, proposal=proposal, note=note))

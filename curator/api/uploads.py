@@ -10,8 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts import access
-from accounts.models import Role
-from curator.api.base import Api, body_of, caller, only, text_of
+from curator.api.base import Api, body_of, caller, curated, only, text_of
 from curator.api.datasets import UNIT, unit_of
 from curator.api.fields import TextField
 from curator.api.shapes import ContractLine, Shape
@@ -176,8 +175,7 @@ class Use(Api):
     @extend_schema(request=USE, responses=ContractLine)
     def post(self, request: Request, uid: UUID) -> Response:
         """Ask under this contract about another version of its dataset from now on; nothing is credited across versions."""
-        curator = caller(request)
-        found = access.contract_for(curator, uid, role=Role.CURATOR)
+        curator, found = curated(request, uid)
         body = only(body_of(request), "version", "reason")
         version = access.version_for(curator, text_of(body, "version"))
         changed = contracts.set_version(curator=curator, contract=found, version=version, reason=text_of(body, "reason"))

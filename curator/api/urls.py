@@ -3,7 +3,22 @@
 from django.urls import URLPattern, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from curator.api import audit, budgets, contracts, control, datasets, known, members, people, queries, steering, tokens, uploads
+from curator.api import (
+    audit,
+    budgets,
+    contracts,
+    control,
+    datasets,
+    entering,
+    experiments,
+    known,
+    members,
+    people,
+    queries,
+    steering,
+    tokens,
+    uploads,
+)
 from curator.api.base import Nothing
 
 app_name = "api"
@@ -19,6 +34,11 @@ V1: dict[str, type] = {
     "contracts/<uuid:uid>/saved/": known.Saved,
     "contracts/<uuid:uid>/releases/": contracts.Releases,
     "contracts/<uuid:uid>/comparison/": contracts.Comparison,
+    "contracts/<uuid:uid>/experiments/": experiments.Experiments,
+    "experiments/<uuid:uid>/": experiments.OneExperiment,
+    "experiments/<uuid:uid>/again/": experiments.Again,
+    "experiments/<uuid:uid>/result/": experiments.Result,
+    "experiments/<uuid:uid>/curves/": experiments.Curves,
     "contracts/<uuid:uid>/control/": control.Control,
     "contracts/<uuid:uid>/state/": steering.State,
     "contracts/<uuid:uid>/end-date/": steering.EndDate,
@@ -30,6 +50,8 @@ V1: dict[str, type] = {
     "contracts/<uuid:uid>/members/remove/": members.Removal,
     "contracts/<uuid:uid>/allotments/": members.Allotment,
     "contracts/<uuid:uid>/invitations/": members.Invitations,
+    "invitations/look/": entering.Look,
+    "invitations/join/": entering.Join,
     "invitations/accept/": members.AcceptInvitation,
     "invitations/<uuid:uid>/revoke/": members.RevokeInvitation,
     "contracts/<uuid:uid>/budget-requests/": budgets.BudgetRequests,
@@ -57,6 +79,11 @@ V1: dict[str, type] = {
     "people/<str:username>/deactivate/": people.Deactivate,
     "people/<str:username>/reactivate/": people.Reactivate,
     "account/": people.Account,
+    "account/password/": people.Password,
+    "session/": entering.SignIn,
+    "session/end/": people.SignOut,
+    "password/forgotten/": entering.Forgotten,
+    "password/new/": entering.NewPassword,
     "notices/": people.Notices,
     "notices/seen/": people.NoticesSeen,
     "audit/verifications/<uuid:uid>/": audit.Verification,

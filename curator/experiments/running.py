@@ -20,12 +20,26 @@ from curator.models import Contract, Experiment
 from curator.services.claiming import EXPERIMENTS, exclusive
 
 MAX_WORKLOAD = 32 * 1024 * 1024  # characters
+MAX_BYTES = 4 * MAX_WORKLOAD  # no text of that many characters has more
 MAX_WAITING = 5  # experiments of one person
 MAX_ATTEMPTS = 2
 HEAD = 50  # lines
 STEP = 500  # events between two looks at the clock
 PROGRESS_SECONDS = 0.3
 DIED = "The replay ended twice before it was done: the workload is too large for this machine."
+
+
+def decoded(data: bytes, *, field: str) -> str:
+    """The text of a workload file; Refused for one that is too large, not UTF-8 or empty."""
+    if len(data) > MAX_BYTES:
+        raise TooLarge("too_large", f"{field}: expected at most {MAX_WORKLOAD:,} characters", field=field)
+    try:
+        text = str(data, "utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput("bad_line", f"{field}: not UTF-8 text (byte {error.start})", field=field) from error
+    if not text.strip():
+        raise BadInput("bad_line", f"{field}: it is empty; JSON lines were expected", field=field)
+    return text
 
 
 def start(*, owner: User, contract: Contract, chosen: Chosen, workload: str = "", title: str = "") -> Experiment:

@@ -3,7 +3,7 @@
 A file's weights come with its lines, so beta, which enters a weight before it is made, changes only a contract's own transcript.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -11,10 +11,16 @@ from typing import Any
 from curator.laboratory.scenario import Scenario, Split
 from curator.mechanism import qif, rho
 from curator.mechanism.comparators.events import Asked, Bin, Event
-from curator.mechanism.rho import Units
+from curator.mechanism.errors import BadInput
+from curator.mechanism.rho import UNITS_PER_RHO, Units
 from curator.models import Contract, Diagnostic
 from curator.selectors.stream import head_seq, stream
+from curator.services.contract_settings import MAX_ALPHA, MAX_BETA, MAX_KAPPA, MAX_RHO_TOTAL
 from curator.services.versions import known
+
+#: What a setting may be at most; the least is 0.
+MOST = {"xi": Decimal("0.999999"), "kappa": MAX_KAPPA, "alpha": MAX_ALPHA, "beta": MAX_BETA}
+MOST_K = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +54,48 @@ class Chosen:
             k=contract.k, split=Split.AS_GIVEN,
         )  # fmt: skip
 
+    def but(self, given: Mapping[str, Any]) -> "Chosen":
+        """These settings with those that a program gives in their place; BadInput with its field for one that is none."""
+        found: dict[str, Any] = {name: read(name, given[name]) for name, read in _READ.items() if name in given}
+        return replace(self, **found)
+
     def scenario(self, *, live: bool) -> Scenario:
         """For the laboratory: a live transcript's weights are made anew by `reweighed`, a file's are raised to alpha."""
         return Scenario(
             rho_total=self.rho_total, xi=self.xi, kappa=self.kappa, k=self.k, alpha=None if live else self.alpha, split=self.split
         )
+
+
+def _total(name: str, value: Any) -> Units:
+    total = rho.parse(value, field=name)
+    if not 1 <= total <= MAX_RHO_TOTAL:
+        most = MAX_RHO_TOTAL // UNITS_PER_RHO
+        raise BadInput("bad_number", f"{name}: expected an amount of rho above 0, at most {most:,}", field=name)
+    return total
+
+
+def _exact(name: str, value: Any) -> Decimal:
+    exact = rho.number(value, field=name)
+    if exact.is_signed() or exact > MOST[name]:
+        raise BadInput("bad_number", f"{name}: expected a number from 0 to {MOST[name].normalize():f}", field=name)
+    return exact
+
+
+def _records(name: str, value: Any) -> int:
+    exact = rho.number(value, field=name)
+    if exact != exact.to_integral_value() or not 1 <= exact <= MOST_K:
+        raise BadInput("bad_number", f"{name}: expected a whole number from 1 to {MOST_K:,}", field=name)
+    return int(exact)
+
+
+def _split(name: str, value: Any) -> Split:
+    if not isinstance(value, str) or value not in list(Split):
+        raise BadInput("bad_split", f"{name}: expected one of {', '.join(Split)}", field=name)
+    return Split(value)
+
+
+_READ: dict[str, Callable[[str, Any], object]] = {"rho_total": _total, "k": _records, "split": _split}
+_READ |= dict.fromkeys(MOST, _exact)
 
 
 def transcript(contract: Contract, chosen: Chosen) -> list[Event]:

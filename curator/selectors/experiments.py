@@ -11,6 +11,7 @@ from accounts.models import User
 from curator.mechanism.rho import UNITS_PER_RHO, Units
 from curator.models import Contract, Experiment
 from curator.selectors.comparison import RULES, Rule
+from curator.selectors.paging import Page, cut
 
 SHOWN = 12
 
@@ -62,10 +63,16 @@ class ExperimentPage:
         return self.state == Experiment.State.WAITING
 
 
-def own(contract: Contract, owner: User) -> tuple[Line, ...]:
-    """A person's latest experiments with a contract."""
-    rows = Experiment.objects.filter(contract=contract, owner=owner).defer("workload").order_by("-id")[:SHOWN]
-    return tuple(_line(row) for row in rows)
+def own(contract: Contract, owner: User, *, before: int = 0) -> Page[Line]:
+    """A person's experiments with a contract, newest first; `before` is the mark of an earlier page."""
+    rows = Experiment.objects.filter(contract=contract, owner=owner).defer("workload").order_by("-id")
+    found, more = cut(list((rows.filter(pk__lt=before) if before else rows)[: SHOWN + 1]), SHOWN)
+    return Page(tuple(map(_line, found)), more=str(found[-1].pk) if more else "", first=not before)
+
+
+def document(page: ExperimentPage) -> dict[str, Any]:
+    """The result as a file: what `manage.py laboratory --json` prints, with the settings it was made under."""
+    return {"title": page.title, "settings": page.scenario, **page.report}
 
 
 def _line(row: Experiment) -> Line:

@@ -8,7 +8,7 @@ from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.http import HttpResponseBase
 from django.test import Client, override_settings
 
-from accounts import views
+from accounts import hashing as hashing_turns
 from accounts.models import User
 from tests.fixtures.figures import Figure
 
@@ -99,13 +99,13 @@ def test_a_refused_try_says_when_and_keeps_nothing_that_was_typed(alice: User) -
 
 
 def test_with_every_turn_taken_the_next_one_is_told_so(alice: User, hashing: Hashing, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(views, "PATIENCE", 0.01)
+    monkeypatch.setattr(hashing_turns, "PATIENCE", 0.01)
     for _ in range(2):
-        assert views.HASHING.acquire(blocking=False)
+        assert hashing_turns.HASHING.acquire(blocking=False)
     try:
         assert sign_in("alice", PASSWORD).status_code == 429
         assert hashing.times == 0
     finally:
-        views.HASHING.release()
-        views.HASHING.release()
+        hashing_turns.HASHING.release()
+        hashing_turns.HASHING.release()
     assert sign_in("alice", PASSWORD).status_code == 302

@@ -1,19 +1,23 @@
 """Everyone sees only their own, over the API too: each address and method, for each role, with foreign and missing things."""
 
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from accounts import access
+from accounts import access, invitations
 from accounts.models import Role, User
+from curator.api.entering import OpenDoor
 from curator.api.urls import V1
+from curator.experiments import running
+from curator.experiments.scenarios import Chosen
 from curator.models import Contract, Query
-from curator.services import budget_requests, saved
+from curator.services import budget_requests, contracts, saved
 from tests.api.conftest import Caller, caller_for
 from tests.cast import Cast, make_contract, person
 from tests.fixtures.figures import Figure
+from tests.uploads import sent
 from tests.worker.scene import ask
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -39,13 +43,24 @@ def theirs() -> dict[str, str]:
         "budget-requests": request.uid,
         "datasets": contract.dataset.uid,
         "saved": saved.save_query(owner=people.alice, query=Query.objects.latest("id"), name="theirs").uid,
+        "experiments": running.start(owner=people.carol, contract=contract, chosen=Chosen.of(contract)).uid,
+        "versions": contract.version.uid,
+        "raises": propose(contract, people.carol),
+        "invitations": invitations.invite(curator=people.carol, contract=contract, role=Role.AUDITOR)[0].uid,
+        "uploads": sent(people.carol).uid,
     }
     return {kind: str(uid) for kind, uid in kinds.items()}
 
 
+def propose(contract: Contract, curator: User) -> UUID:
+    """A raise that waits for a second curator."""
+    contracts.add_member(curator=curator, contract=contract, user=person("jon", Role.CURATOR), role=Role.CURATOR)
+    return contracts.raise_total(curator=curator, contract=contract, rho_total=2 * contract.rho_total, reason="more").uid
+
+
 def address(route: str, uid: str) -> str:
     """The address about the thing `uid`; further things in it are missing ones."""
-    first, _, rest = route.partition("<uuid:uid>")
+    first, _, rest = route.partition("<uuid:uid>") if "<uuid:uid>" in route else ("", "", route)
     while "<" in rest:
         before, _, after = rest.partition("<")
         kind, _, rest_after = after.partition(">")
@@ -100,6 +115,11 @@ def everybody(people: Cast) -> list[User]:
 def test_nobody_who_is_not_signed_in_is_told_anything(people: Cast, contract: Contract, settings: Settings) -> None:
     settings.API_ANONYMOUS_RATE = "1000/minute"  # more addresses are tried here than a stranger may in a minute
     stranger = Caller(Client())
+    for route, view in V1.items():
+        if "<uuid:" not in route and not issubclass(view, OpenDoor):
+            for method in METHODS:
+                known = address(route, "") if "<" in route else route
+                assert stranger.call(method, known, {})[0] == 401, (method, route)
     for route, method in about():
         for uid in (str(contract.uid), str(uuid4())):
             status, body = stranger.call(method, address(route, uid), {})

@@ -140,3 +140,40 @@ def test_the_secret_of_a_link_to_a_new_password_is_nowhere(
     assert (rows_with(token, owner_connection), token in said.getvalue()) == ([], False)
     assert client.post(form, {"new_password1": BETTER, "new_password2": BETTER}).status_code == 302  # it was good all the while
     assert User.objects.get(username="alice").check_password(BETTER)
+
+
+def test_the_secrets_that_programs_send_are_nowhere(
+    people: Cast, contract: Contract, said: StringIO, owner_connection: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    invited = invitations.invite(curator=people.carol, contract=contract, role=Role.AUDITOR)[1]
+    uid, token = urlsplit(resets._link(people.alice)).path.strip("/").split("/")[-2:]
+    newcomer = {"secret": invited, "username": "nina", "password": GOOD}
+    for path, secret, bodies in (
+        ("invitations/look", invited, [{"secret": invited}]),
+        (
+            "invitations/join",
+            invited,
+            [{**newcomer, "password": "1"}, {**newcomer, "username": "alice"}, {"x": invited, **newcomer}],
+        ),
+        ("invitations/accept", invited, [{"secret": invited}]),
+        ("password/new", token, [{"uid": uid, "token": token, "new_password": "1"}]),
+    ):
+        for client in (Client(), Client(enforce_csrf_checks=True), browser_of(people.carol)):
+            for body in bodies:
+                client.post(f"/api/v1/{path}/", body, content_type="application/json")
+                client.generic("POST", f"/api/v1/{path}/", secret.encode(), "application/json")
+                client.generic("PUT", f"/api/v1/{path}/", secret.encode(), "application/json")
+        with monkeypatch.context() as patch:
+            patch.setattr(invitations, "find", _crash)
+            patch.setattr(resets, "set_new", _crash)
+            broken = Client(raise_request_exception=False).post(f"/api/v1/{path}/", bodies[0], content_type="application/json")
+            assert broken.status_code in (401, 500)
+    assert put_on_record() >= 1
+    for secret in (invited, token):
+        assert (rows_with(secret, owner_connection), secret in said.getvalue()) == ([], False)
+    assert "api/v1/invitations/join/" in said.getvalue()
+    assert Client().post("/api/v1/invitations/join/", newcomer, content_type="application/json").status_code == 201
+
+
+def _crash(*_: object, **__: object) -> None:
+    raise RuntimeError("something that nobody foresaw")

@@ -5,10 +5,9 @@ from typing import Any
 
 from django import forms
 
-from curator.experiments.scenarios import Chosen
+from curator.experiments.scenarios import MOST, MOST_K, Chosen
 from curator.laboratory.scenario import Split
-from curator.mechanism import rho
-from curator.services.contract_settings import MAX_ALPHA, MAX_BETA, MAX_KAPPA
+from curator.services.contract_settings import MAX_RHO_TOTAL
 from curator.web.fields import ExactField, RhoField
 
 SPLITS = [
@@ -36,7 +35,7 @@ class ExperimentForm(forms.Form):
     kappa = _slid("kappa", "κ, price of scarcity")
     alpha = _slid("alpha", "α, strength of weights")
     beta = _slid("beta", "β, instability in weights", "For the transcript: a file brings its weights along.")
-    k = forms.IntegerField(label="k, most records of one person", min_value=1, max_value=1_000)
+    k = forms.IntegerField(label="k, most records of one person", min_value=1, max_value=MOST_K)
     split = forms.ChoiceField(label="How the pool is split", choices=SPLITS)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -44,8 +43,6 @@ class ExperimentForm(forms.Form):
         total = Decimal(str(self.initial.get("rho_total") or 1))
         around = {"data-low": total / 10, "data-high": total * 5, "data-step": total / 20}
         self.fields["rho_total"].widget.attrs |= {name: f"{value:f}" for name, value in around.items()}
-
-    LIMITS = {"xi": Decimal("0.999999"), "kappa": MAX_KAPPA, "alpha": MAX_ALPHA, "beta": MAX_BETA}
 
     @staticmethod
     def initial_of(chosen: Chosen) -> dict[str, Any]:
@@ -56,12 +53,12 @@ class ExperimentForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Each share and exponent within the limits that a contract has; a total above nothing."""
         data = super().clean() or {}
-        for name, most in self.LIMITS.items():
+        for name, most in MOST.items():
             value = data.get(name)
             if value is not None and not 0 <= value <= most:
                 self.add_error(name, f"Expected a number from 0 to {most.normalize():f}.")
         total = data.get("rho_total")
-        if total is not None and not 1 <= total <= 1_000_000 * rho.UNITS_PER_RHO:
+        if total is not None and not 1 <= total <= MAX_RHO_TOTAL:
             self.add_error("rho_total", "Expected an amount of ρ above 0, at most 1,000,000.")
         return data
 

@@ -7,7 +7,7 @@ to a page without the secret in its address: their session keeps which invitatio
 from collections.abc import Callable
 
 from django.conf import settings
-from django.contrib import auth, messages
+from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render, resolve_url
@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts import invitations, sign_ins, throttles
 from accounts.forms import JoinForm
+from accounts.invitations import SAYS
 from accounts.models import Invitation, Role, User
 from curator.mechanism.errors import NotYours, Refused
 from curator.refusals import status_of
@@ -23,14 +24,8 @@ from curator.web.pages import add_refusal
 from curator.web.views.ask import see_other
 from rdp_site.addresses import client_network
 
-BACKEND = "django.contrib.auth.backends.ModelBackend"
 KEPT = "invitation"  # in the session
 FRONT = {Role.ANALYST: "workspace", Role.CURATOR: "control", Role.AUDITOR: "released"}
-SAYS = {
-    Role.ANALYST: "You may ask questions about its data.",
-    Role.CURATOR: "You run it together with its other curators.",
-    Role.AUDITOR: "You read the record of everything decided in it.",
-}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -80,8 +75,7 @@ def _join(request: HttpRequest, found: Invitation) -> HttpResponse:
     except Refused as refused:
         add_refusal(form, refused)
         return _show(request, found, form, status=status_of(refused))
-    auth.login(request, user, backend=BACKEND)
-    sign_ins.signed_in(user)
+    sign_ins.let_in(request, user)
     return _welcome(request, found, found.role)
 
 

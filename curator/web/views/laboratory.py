@@ -10,16 +10,14 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts import access
 from curator.experiments import running
 from curator.experiments.scenarios import Chosen
-from curator.mechanism.errors import BadInput, Refused, TooLarge
+from curator.mechanism.errors import Refused
 from curator.models import Contract, Experiment
 from curator.refusals import status_of
-from curator.selectors.experiments import experiment_page, own
+from curator.selectors.experiments import document, experiment_page, own
 from curator.web.charts import experiment_charts
 from curator.web.forms.laboratory import ExperimentForm
 from curator.web.pages import add_refusal, contract_page, page, reader
 from curator.web.views.ask import see_other
-
-BYTES = 4 * running.MAX_WORKLOAD  # no text of that many characters has more
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -50,20 +48,12 @@ def laboratory(request: HttpRequest, uid: UUID) -> HttpResponse:
 
 
 def _form(request: HttpRequest, contract: Contract, form: ExperimentForm, status: int = 200) -> HttpResponse:
-    earlier = own(contract, reader(request))
+    earlier = own(contract, reader(request)).items
     return contract_page(request, "laboratory/start.html", contract, here="laboratory", status=status, form=form, earlier=earlier)
 
 
 def _text(file: "UploadedFile[bytes]") -> str:
-    if (file.size or 0) > BYTES:
-        raise TooLarge("too_large", f"file: expected at most {running.MAX_WORKLOAD:,} characters", field="file")
-    try:
-        text = str(file.read(), "utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadInput("bad_line", f"file: not UTF-8 text (byte {error.start})", field="file") from error
-    if not text.strip():
-        raise BadInput("bad_line", "file: it is empty; JSON lines were expected", field="file")
-    return text
+    return running.decoded(file.read(running.MAX_BYTES + 1), field="file")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -112,6 +102,6 @@ def download(request: HttpRequest, uid: UUID) -> HttpResponse:
     found = experiment_page(access.experiment_for(reader(request), uid))
     if found.waiting or not found.report:
         raise access.not_yours()
-    body = json.dumps({"title": found.title, "settings": found.scenario, **found.report}, indent=2, ensure_ascii=False)
+    body = json.dumps(document(found), indent=2, ensure_ascii=False)
     headers = {"Content-Disposition": f'attachment; filename="experiment-{found.uid}.json"'}
     return HttpResponse(body, content_type="application/json", headers=headers)
