@@ -158,8 +158,8 @@ def test_dora_reads_the_record_and_verifies_it(
     page.get_by_label("Person").fill("carol")
     page.get_by_role("button", name="Filter").click()
     expect(page).to_have_url(re.compile(r"kind=allotment\.set&actor=carol"))
-    expect(page.get_by_role("link", name="allotment.set")).to_have_count(2)
-    page.get_by_role("link", name="allotment.set").first.click()
+    expect(page.get_by_role("link", name="Allotment set")).to_have_count(2)
+    page.get_by_role("link", name="Allotment set").first.click()
     expect(page.get_by_text("Head after", exact=True)).to_be_visible()
     expect(page.get_by_text("Why", exact=True)).to_be_visible()
 
