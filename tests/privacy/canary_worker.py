@@ -8,7 +8,11 @@ import os
 import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+
+from curator.engine import describing, shapes
 from curator.engine.opened import Opened
 from curator.mechanism import noise
 from curator.mechanism.region import Region
@@ -68,6 +72,14 @@ def _event(each: Settled) -> object:
     return told
 
 
+def _count_shapes(texts: pa.DictionaryArray, *rest: Any, **more: Any) -> None:
+    count_shapes(texts, *rest, **more)
+    if "cell" in _told("leak"):
+        logger.info("odd cells such as %s", texts.dictionary[0])
+
+
+count_shapes = shapes.count_shapes
+describing.count_shapes = _count_shapes  # type: ignore[attr-defined]  # what this module is for
 write, event = recording.write, recording._event
 Opened.count = _count  # type: ignore[method-assign]  # what this module is for
 noise._measurement = _measurement  # type: ignore[assignment]  # what this module is for

@@ -2,32 +2,26 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+from django.core import mail
 from django.db import connections
 from django.test import Client
+from django.test.client import MULTIPART_CONTENT as MULTIPART
 from psycopg import sql
 
-from accounts.models import Role, User
-from curator.models import AuditEvent, Contract, Query
+from accounts.models import User
 from rdp_site import postgres
 from rdp_site.environment import VAR, is_embedded
 from tests.databases import connect
 from tests.fixtures.worker import Worker
+from tests.privacy import addresses
+from tests.privacy.addresses import Values
 
 SEPARATORS = re.compile(r"(?<=\d)(?:,|_|\s|\u2009|\u00a0|&nbsp;|&#160;|&thinsp;)(?=\d{3})")
 DIGITS = re.compile(rb"\d{9,}")
-
-PAGES = (
-    "/contracts/{c}/", "/contracts/{c}/ask/", "/contracts/{c}/released/", "/contracts/{c}/compare/", "/contracts/{c}/budget/",
-    "/contracts/{c}/control/", "/contracts/{c}/people/", "/contracts/{c}/requests/", "/contracts/{c}/laboratory/",
-    "/", "/audit/", "/datasets/", "/health/ready",
-    "/api/v1/contracts/", "/api/v1/contracts/{c}/", "/api/v1/contracts/{c}/queries/", "/api/v1/contracts/{c}/releases/",
-    "/api/v1/contracts/{c}/comparison/", "/api/v1/audit/?chain={c}", "/api/v1/audit/?chain=site",
-)  # fmt: skip
-OF_A_QUESTION = (
-    "/queries/{q}/", "/queries/{q}/status/", "/queries/{q}/download.csv", "/queries/{q}/download.json", "/api/v1/queries/{q}/",
-)  # fmt: skip
 
 
 def tables() -> Iterator[tuple[str, str]]:
@@ -54,21 +48,42 @@ def logs(worker: Worker) -> Iterator[tuple[str, str]]:
         yield "log of PostgreSQL", postgres.load(VAR).log.read_text(encoding="utf-8", errors="replace")
 
 
-def pages(contract: Contract, *readers: User) -> Iterator[tuple[str, str]]:
-    """Every page, download and API answer about a contract, for each of these people."""
-    questions = [str(uid) for uid in Query.objects.filter(contract=contract).values_list("uid", flat=True)]
-    chain = str(contract.uid)
-    events = [f"/audit/{chain}/{seq}/" for seq in AuditEvent.objects.filter(chain=chain).values_list("seq", flat=True)]
-    addresses = [page.format(c=chain) for page in PAGES]
-    addresses += [page.format(q=uid) for uid in questions for page in OF_A_QUESTION]
+def pages(values: Values, *readers: User) -> Iterator[tuple[str, str]]:
+    """Every page, download and API answer of the site, for each of these people; where something can be asked, asked."""
     for reader in readers:
         client = Client(raise_request_exception=False)
         client.force_login(reader, backend="django.contrib.auth.backends.ModelBackend")
-        for address in addresses + (events if Role.AUDITOR in reader.roles else []):
-            response = client.get(address)
-            content = b"".join(response) if response.streaming else response.content
-            head = " ".join(f"{name}: {value}" for name, value in response.headers.items())
-            yield f"{reader.username} {address}", f"{head}\n{SEPARATORS.sub('', content.decode())}"
+        for route, found in addresses.looked_at(values).items():
+            for address in found:
+                response = visit(client, route, address)
+                assert response.status_code not in (405, 429, 500), (address, response.status_code)
+                yield f"{reader.username} {address}", _told(response)
+
+
+def visit(client: Client, route: str, address: str) -> Any:
+    """The answer of one address; the collector's own brings what it knows."""
+    if route in addresses.POSTED:
+        return client.post(
+            address, addresses.POSTED[route] or {}, content_type="application/json" if "api/" in route else MULTIPART
+        )
+    return client.get(address, headers={"Authorization": f"Bearer {settings.METRICS_TOKEN}"} if route == "metrics" else {})
+
+
+def _told(response: Any) -> str:
+    content = b"".join(response) if response.streaming else response.content
+    head = " ".join(f"{name}: {value}" for name, value in response.headers.items())
+    return f"{head}\n{SEPARATORS.sub('', content.decode())}"
+
+
+def letters() -> Iterator[tuple[str, str]]:
+    """What was mailed by this process."""
+    yield from ((f"mail to {letter.to}", f"{letter.subject}\n{letter.body}") for letter in mail.outbox)
+
+
+def kept_outside() -> Iterator[tuple[str, str]]:
+    """The files beside the database that are for others' eyes: receipts and anchors."""
+    for path in [*Path(settings.RECEIPTS_DIR).rglob("*.jsonl"), Path(settings.ANCHORS)]:
+        yield f"outside {path.name}", path.read_text()
 
 
 def raw_files() -> Iterator[tuple[str, bytes]]:
