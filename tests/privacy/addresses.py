@@ -28,12 +28,14 @@ WRITES = {
     "api/v1/uploads/<uuid:uid>/discard/", "api/v1/versions/<uuid:uid>/overlap/", "api/v1/contracts/<uuid:uid>/version/",
     "api/v1/audit/verify/", "api/v1/people/<str:username>/roles/", "api/v1/people/<str:username>/deactivate/",
     "api/v1/people/<str:username>/reactivate/", "api/v1/notices/seen/", "api/v1/tokens/<int:token_id>/revoke/",
+    "api/v1/experiments/<uuid:uid>/again/", "api/v1/invitations/join/", "api/v1/account/password/", "api/v1/session/",
+    "api/v1/session/end/", "api/v1/password/forgotten/", "api/v1/password/new/",
 }  # fmt: skip
 _ASKED = {"where": {"column": "sex", "equals": "M"}, "accuracy": {"within": 3}}
 #: What is asked where an answer is to be seen without anything being written.
 POSTED: Mapping[str, object] = {
     "contracts/<uuid:uid>/quote/": None, "api/v1/contracts/<uuid:uid>/quote/": _ASKED, "api/v1/contracts/preview/": {},
-    "api/v1/contracts/<uuid:uid>/rehearse/": {**_ASKED, "draws": 10},
+    "api/v1/contracts/<uuid:uid>/rehearse/": {**_ASKED, "draws": 10}, "api/v1/invitations/look/": {"secret": "over"},
 }  # fmt: skip
 #: What an address may be asked for beyond itself; {c} stands for a contract or a chain.
 MORE = {
