@@ -9,11 +9,44 @@ from rest_framework.response import Response
 
 from accounts import access
 from accounts.models import Role
-from curator.api.base import Api, body_of, caller, only, text_of
-from curator.api.shapes import RequestShape
+from curator.api.base import Api, body_of, caller, curated, only, text_of
+from curator.api.fields import RhoField
+from curator.api.shapes import RequestShape, Shape
 from curator.mechanism import rho
 from curator.selectors import requests
 from curator.services import budget_requests
+
+
+class EffectShape(Shape):
+    """What granting a request whole would change."""
+
+    allotment = RhoField()
+    allotment_after = RhoField()
+    allotted = RhoField(help_text="to all analysts")
+    allotted_after = RhoField()
+    not_allotted = RhoField()
+    not_allotted_after = RhoField()
+    exceeds = serializers.BooleanField(help_text="whether more would be allotted than there is")
+
+
+class WaitingRequestShape(Shape):
+    """A request that waits for a decision."""
+
+    request = RequestShape(source="line")
+    own = serializers.BooleanField(help_text="mine: another curator decides it")
+    spent = RhoField(help_text="by its analyst")
+    left = RhoField()
+    asked = serializers.IntegerField()
+    free = serializers.IntegerField(help_text="how many of these cost nothing")
+    effect = EffectShape()
+    buys = serializers.CharField()
+
+
+class InboxShape(Shape):
+    """A curator's inbox."""
+
+    open = WaitingRequestShape(many=True)
+    decided = RequestShape(many=True)
 
 
 class BudgetRequests(Api):
@@ -40,7 +73,17 @@ class BudgetRequests(Api):
         body = only(body_of(request), "amount", "reason")
         amount = rho.parse(body.get("amount", ""), field="amount")
         asked = budget_requests.request(analyst=analyst, contract=contract, amount=amount, reason=text_of(body, "reason"))
-        return Response(RequestShape(asked).data, status=201)
+        return Response(RequestShape(requests.request_line(asked)).data, status=201)
+
+
+class Inbox(Api):
+    """`contracts/{id}/budget-requests/inbox/`"""
+
+    @extend_schema(responses=InboxShape)
+    def get(self, request: Request, uid: UUID) -> Response:
+        """What waits, oldest first, with its analyst's history and what granting it would change; what was decided (curators)."""
+        curator, contract = curated(request, uid)
+        return Response(InboxShape(requests.inbox(contract, curator)).data)
 
 
 class Approve(Api):
@@ -59,7 +102,7 @@ class Approve(Api):
         body = only(body_of(request), "granted", "note")
         granted = rho.parse(body["granted"], field="granted") if "granted" in body else asked.amount
         decided = budget_requests.approve(curator=curator, request=asked, granted=granted, note=text_of(body, "note", ""))
-        return Response(RequestShape(decided).data)
+        return Response(RequestShape(requests.request_line(decided)).data)
 
 
 class Reject(Api):
@@ -71,4 +114,5 @@ class Reject(Api):
         curator = caller(request)
         asked = access.request_for(curator, uid, role=Role.CURATOR)
         note = text_of(only(body_of(request), "note"), "note")
-        return Response(RequestShape(budget_requests.reject(curator=curator, request=asked, note=note)).data)
+        decided = budget_requests.reject(curator=curator, request=asked, note=note)
+        return Response(RequestShape(requests.request_line(decided)).data)

@@ -15,11 +15,13 @@ from accounts import access
 from accounts.models import Role
 from curator.api.base import Api, body_of, caller, curated, mark_of, only, page_of, paged, text_of
 from curator.api.fields import Fields, epsilon
-from curator.api.shapes import ContractDetail, ContractLine, ReleaseShape
+from curator.api.shapes import ContractCardShape, ContractDetail, ContractLine, ReleaseShape
 from curator.mechanism import accounting, rho
 from curator.mechanism.errors import BadInput
-from curator.selectors import comparison, purchases, records, workspace
+from curator.selectors import purchases, records, workspace
+from curator.selectors.home import contract_cards
 from curator.selectors.openness import held
+from curator.selectors.settings_words import Weighing, meaning
 from curator.services import contract_settings, contracts
 
 AMOUNTS = ("rho_total", "rho_d", "query_cap")
@@ -38,11 +40,11 @@ SETTINGS = inline_serializer("ContractSettings", _SETTINGS)
 class Contracts(Api):
     """`contracts/`"""
 
-    @extend_schema(responses=ContractLine(many=True))
+    @extend_schema(responses=ContractCardShape(many=True))
     def get(self, request: Request) -> Response:
-        """The contracts I have a place in."""
-        rows = access.contracts_of(caller(request)).select_related("dataset").order_by("-id")
-        return Response(ContractLine(rows, many=True).data)
+        """The contracts I have a place in, newest first."""
+        cards = contract_cards(caller(request), access.contracts_of(caller(request)))
+        return Response(ContractCardShape(cards, many=True).data)
 
     @extend_schema(request=SETTINGS, responses={201: ContractLine})
     def post(self, request: Request) -> Response:
@@ -117,6 +119,9 @@ class Preview(Api):
         access.require_site_role(caller(request), Role.CURATOR)
         body = only(body_of(request), *MEMBERS)
         columns = contract_settings.Settings(**chosen(body)).columns()
+        weighing = Weighing(
+            columns["rho_ans"], columns["rho_est"], columns["rho_d"], columns["kappa"], columns["alpha"], columns["beta"]
+        )
         return Response(
             {
                 "rho_total": rho.text(columns["rho_total"]),
@@ -125,6 +130,8 @@ class Preview(Api):
                 "epsilon": epsilon(columns["rho_total"], columns["delta"]),
                 "delta": f"{columns['delta']:f}",
                 "buys": purchases.buys(columns["rho_ans"]),
+                "counts": [purchases.buys(columns["rho_ans"], bound=bound) for bound in purchases.TOLD],
+                "meaning": meaning(weighing),
             }
         )
 
@@ -137,34 +144,3 @@ class Releases(Api):
         """The public transcript in order; `?after=` takes the mark in `next`."""
         found = access.contract_for(caller(request), uid)
         return Response(paged(records.transcript(found, after=mark_of(request)), ReleaseShape))
-
-
-class Comparison(Api):
-    """`contracts/{id}/comparison/`"""
-
-    @extend_schema(responses=dict[str, Any])
-    def get(self, request: Request, uid: UUID) -> Response:
-        """Spend and thresholds met per allocator: `mine`, the `contract`, and `by_analyst` for its curators and auditors."""
-        visitor = caller(request)
-        found = access.contract_for(visitor, uid)
-        mine = comparison.comparison(found, visitor.get_username())
-        whole = comparison.comparison(found)
-        answer = {"mine": _allocators(mine), "contract": _allocators(whole)}
-        if whole is not None and access.has_place(visitor, found, *access.READERS):
-            answer["by_analyst"] = {
-                line.analyst: _allocators(comparison.comparison(found, line.analyst)) for line in whole.by_analyst
-            }
-        return Response(answer)
-
-
-def _allocators(found: comparison.Comparison | None) -> dict[str, Any] | None:
-    """None before the contract was opened: nothing can have been asked."""
-    if found is None:
-        return None
-    rules = {rule.name: _rule(rule) for rule in found.rules}
-    return {"asked": found.asked, "allocators": rules, "saved_against_partition": rho.text(found.saved)}
-
-
-def _rule(rule: comparison.Rule) -> dict[str, Any]:
-    spent = None if rule.spent is None else rho.text(rule.spent)
-    return {"spent": spent, "met": rule.met, "partial": rule.partial, "declined": rule.declined}

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from curator.api.base import Api, curated
 from curator.api.record_shapes import ControlShape
-from curator.selectors.control import gauge
+from curator.selectors.control import gauge, open_requests
 from curator.selectors.control_room import control_room
 from rdp_site import heartbeat
 
@@ -20,7 +20,7 @@ class Control(Api):
 
     @extend_schema(responses=ControlShape)
     def get(self, request: Request, uid: UUID) -> Response:
-        """For its curator: accounts, queue, worker, burn-down, scarcity so far (spend by analyst is in `comparison/`)."""
+        """For its curator: accounts, queue, worker, burn-down, scarcity so far (spend by analyst is in `members/`)."""
         _, contract = curated(request, uid)
         room = control_room(contract, datetime.now(UTC), silence=heartbeat.silence(), patience=settings.WORKER_PATIENCE)
-        return Response(ControlShape({"gauge": gauge(contract), "room": room}).data)
+        return Response(ControlShape({"gauge": gauge(contract), "room": room, "open_requests": open_requests(contract)}).data)

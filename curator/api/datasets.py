@@ -15,9 +15,10 @@ from accounts import access
 from accounts.models import Role
 from curator.api.base import Api, body_of, caller, only, text_of
 from curator.api.fields import Fields, TextField
+from curator.api.shapes import ContractLine
 from curator.mechanism.errors import BadInput
 from curator.models import Upload
-from curator.selectors.datasets import dataset_lines, dataset_page
+from curator.selectors.datasets import DatasetPage, UploadLine, dataset_lines, dataset_page
 from curator.services import datasets, uploads
 
 
@@ -26,17 +27,21 @@ class DatasetLineShape(serializers.Serializer[Any]):
 
     id = TextField(source="uid")
     name = serializers.CharField()
+    description = serializers.CharField()
     versions = serializers.IntegerField()
     contracts = serializers.IntegerField()
+    created_at = serializers.DateTimeField()
 
 
 class VersionShape(serializers.Serializer[Any]):
-    """One frozen version; its public schema is in any contract about it."""
+    """One frozen version with its public schema."""
 
     id = TextField(source="uid")
     number = serializers.IntegerField()
     table = serializers.CharField()
     privacy_unit = serializers.CharField()
+    schema = serializers.JSONField()
+    frozen_by = serializers.CharField()
     frozen_at = serializers.DateTimeField()
 
 
@@ -46,8 +51,16 @@ class UploadShape(serializers.Serializer[Any]):
     id = TextField(source="uid")
     filename = serializers.CharField()
     state = serializers.CharField()
-    code = serializers.CharField()
+    code = serializers.CharField(help_text="why it was refused, or likely_reupload")
     detail = serializers.CharField()
+    version = serializers.SerializerMethodField(help_text="what it was frozen as")
+    created_at = serializers.DateTimeField()
+
+    def get_version(self, upload: Upload | UploadLine) -> str | None:
+        """The version's id; null before there is one."""
+        if isinstance(upload, UploadLine):
+            return str(upload.version_uid) if upload.version_uid else None
+        return str(upload.version.uid) if upload.version else None
 
 
 class DatasetShape(serializers.Serializer[Any]):
@@ -55,8 +68,16 @@ class DatasetShape(serializers.Serializer[Any]):
 
     id = TextField(source="dataset.uid")
     name = serializers.CharField(source="dataset.name")
+    description = serializers.CharField(source="dataset.description")
+    source = serializers.CharField(source="dataset.source")  # type: ignore[assignment]  # a member named source; a serializer's own source is not used
+    contracts = ContractLine(many=True)
+    overlaps_said = serializers.SerializerMethodField(help_text="versions of which it is said what they share with another")
     versions = VersionShape(many=True)
     uploads = UploadShape(many=True)
+
+    def get_overlaps_said(self, page: DatasetPage) -> list[str]:
+        """Their ids."""
+        return sorted(str(version.uid) for version in page.versions if version.uid in page.said)
 
 
 _NEW: Fields = {"name": serializers.CharField()}
@@ -108,7 +129,8 @@ class Dataset(Api):
     @extend_schema(responses=DatasetShape)
     def get(self, request: Request, uid: UUID) -> Response:
         """One dataset."""
-        return Response(DatasetShape(dataset_page(access.dataset_for(caller(request), uid))).data)
+        found = access.dataset_for(caller(request), uid)
+        return Response(DatasetShape(dataset_page(found, datasets.overlaps_said(found.owner))).data)
 
 
 class Uploads(Api):

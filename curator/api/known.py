@@ -21,6 +21,7 @@ from curator.selectors.saved import saved_line, saved_lines
 from curator.selectors.workspace import schema_of
 from curator.services import saved
 
+MAYBE_NAMED = inline_serializer("SavedMaybeName", {"name": serializers.CharField(required=False)})
 NAMED = inline_serializer("SavedName", {"name": serializers.CharField()})
 SOUGHT = [
     OpenApiParameter("column", str, description="the condition names this column"),
@@ -70,6 +71,18 @@ class Saved(Api):
         contract = access.contract_for(owner, uid, role=Role.ANALYST)
         ask = parse_ask(body_of(request), schema=schema_of(contract), table=contract.version.table)
         row = saved.save(owner=owner, contract=contract, ask=ask, name=ask.label)
+        return Response(SavedShape(saved_line(row)).data, status=201)
+
+
+class SaveQuery(Api):
+    """`queries/{id}/save/`"""
+
+    @extend_schema(request=MAYBE_NAMED, responses={201: SavedShape})
+    def post(self, request: Request, uid: UUID) -> Response:
+        """Keep one of my own questions under a name (without one, under its label or its own words)."""
+        owner = caller(request)
+        query = access.query_for(owner, uid, own=True)
+        row = saved.save_query(owner=owner, query=query, name=text_of(only(body_of(request), "name"), "name", ""))
         return Response(SavedShape(saved_line(row)).data, status=201)
 
 

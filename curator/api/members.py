@@ -29,9 +29,14 @@ class MemberShape(serializers.Serializer[Any]):
     """A place in a contract; amounts are an analyst's."""
 
     username = serializers.CharField()
+    full_name = serializers.CharField()
     role = serializers.CharField()
     allotment = RhoField(allow_null=True)
     spent = RhoField()
+    left = RhoField(allow_null=True)
+    asked = serializers.IntegerField(help_text="questions decided")
+    met = serializers.IntegerField()
+    partition = RhoField(allow_null=True, help_text="what budget partitioning would have charged")
     added_at = serializers.DateTimeField()
 
 

@@ -13,10 +13,17 @@ class GuardedJSONParser(BaseParser):
     """Reads no more than the stated maximum from the stream and hands the bytes to the language's guard."""
 
     media_type = "application/json"
+    most = MAX_BODY
 
     def parse(self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
         """Return the decoded body; raises Refused (too large, too deep, not JSON, NaN or Infinity)."""
-        return guard_text(stream.read(MAX_BODY + 1))
+        return guard_text(stream.read(self.most + 1), most=self.most)
+
+
+class SchemaParser(GuardedJSONParser):
+    """The same for columns of a schema, which may have thousands of values: as much as the page takes in a file of them."""
+
+    most = 2_000_000
 
 
 class LinesParser(BaseParser):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.contrib.auth import logout, update_session_auth_hash
-from drf_spectacular.utils import extend_schema, inline_serializer
+from drf_spectacular.utils import extend_schema, extend_schema_field, inline_serializer
 from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
@@ -15,6 +15,7 @@ from accounts.models import Role
 from curator.api.base import Api, body_of, caller, mark_of, only, page_of, paged, param, text_of
 from curator.mechanism.errors import BadInput
 from curator.selectors import notices as reads
+from curator.selectors.notices import NoticeLine
 from curator.selectors.people import everybody
 from curator.services import notices
 
@@ -23,10 +24,19 @@ class PersonShape(serializers.Serializer[Any]):
     """A person of the site."""
 
     username = serializers.CharField()
+    full_name = serializers.CharField()
     email = serializers.CharField()
     roles = serializers.ListField(child=serializers.CharField())
     active = serializers.BooleanField()
     contracts = serializers.IntegerField()
+    last_login = serializers.DateTimeField(allow_null=True)
+
+
+class LeadsShape(serializers.Serializer[Any]):
+    """Where a notice leads."""
+
+    to = serializers.CharField(help_text="query, or a part of a contract: budget, requests, raises, people, workspace, …")
+    id = serializers.CharField(help_text="of the question or the contract")
 
 
 class NoticeShape(serializers.Serializer[Any]):
@@ -37,8 +47,14 @@ class NoticeShape(serializers.Serializer[Any]):
     words = serializers.CharField()
     about = serializers.CharField(help_text="the label of a question, or empty")
     contract = serializers.CharField()
+    leads = serializers.SerializerMethodField(help_text="what it is about; null where I may not open it (any more)")
     created_at = serializers.DateTimeField()
     seen_at = serializers.DateTimeField(allow_null=True)
+
+    @extend_schema_field(LeadsShape(allow_null=True))
+    def get_leads(self, line: NoticeLine) -> dict[str, str] | None:
+        """Which part of what: a question, or a part of a contract."""
+        return None if line.leads is None else {"to": line.leads[0], "id": str(line.leads[1])}
 
 
 ROLES = serializers.ListField(child=serializers.CharField())

@@ -1,7 +1,10 @@
 """Questions over JSON: a quote, asking, looking, taking back."""
 
+from typing import Any
 from uuid import UUID
 
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serializer
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -10,12 +13,12 @@ from rest_framework.response import Response
 from accounts import access
 from accounts.models import Role
 from curator.api.base import Api, body_of, caller, page_of, paged
-from curator.api.shapes import QueryLine, QueryShape, QuoteShape, SubmittedShape
 from curator.api.shapes_known import RehearsalShape
+from curator.api.shapes_queries import QueryLine, QueryShape, QuotedShape, QuoteShape, SubmittedShape
 from curator.laboratory.rehearsal import rehearse
-from curator.language import parse_ask
+from curator.language import parse_ask, write_sql
 from curator.mechanism.errors import BadInput
-from curator.selectors import answers, quotes, records, workspace
+from curator.selectors import answer_files, answers, quotes, records, workspace
 from curator.services import queries
 
 KEY = OpenApiParameter(
@@ -42,14 +45,16 @@ class Quote(Api):
 
     reads_by_post = reads_questions = True
 
-    @extend_schema(request=ASK, responses=QuoteShape)
+    @extend_schema(request=ASK, responses=QuotedShape)
     def post(self, request: Request, uid: UUID) -> Response:
-        """Price a question as of now. Spends, reads and stores nothing."""
+        """Price a question as of now, and write it as SQL and as conditions. Spends, reads and stores nothing."""
         analyst = caller(request)
         contract = access.contract_for(analyst, uid, role=Role.ANALYST)
-        version = contract.version
-        ask = parse_ask(body_of(request), schema=workspace.schema_of(contract), table=version.table)
-        return Response(QuoteShape(quotes.quote(contract=contract, analyst=analyst, ask=ask)).data)
+        schema, table = workspace.schema_of(contract), contract.version.table
+        ask = parse_ask(body_of(request), schema=schema, table=table)
+        priced = QuoteShape(quotes.quote(contract=contract, analyst=analyst, ask=ask)).data
+        written = {"sql": write_sql(ask.question, schema=schema, table=table), "question": ask.question.to_json()}
+        return Response({**priced, **written})
 
 
 class Rehearse(Api):
@@ -112,6 +117,25 @@ class OneQuery(Api):
         query = access.query_for(caller(request), uid)
         shape = QueryShape(answers.query_page(query), context={"decision": records.decision_of(query)})
         return Response(shape.data)
+
+
+class Answer(Api):
+    """`queries/{id}/answer/`"""
+
+    @extend_schema(responses=dict[str, Any])
+    def get(self, request: Request, uid: UUID) -> Response:
+        """The answers as one document with their whole provenance: the file that the page offers."""
+        return Response(answer_files.document(answer_files.final(access.query_for(caller(request), uid))))
+
+
+class AnswerTable(Api):
+    """`queries/{id}/answer.csv/`"""
+
+    @extend_schema(responses={(200, "text/csv"): OpenApiTypes.STR})
+    def get(self, request: Request, uid: UUID) -> HttpResponse:
+        """The answers as a table that is safe in a spreadsheet, one row per bin."""
+        found = answer_files.final(access.query_for(caller(request), uid))
+        return HttpResponse(answer_files.csv_text(found), content_type="text/csv; charset=utf-8")
 
 
 class Cancel(Api):

@@ -19,16 +19,54 @@ class ReceiptShape(Shape):
     at = serializers.CharField()
 
 
+class EventLineShape(Shape):
+    """One event in a line."""
+
+    chain = serializers.CharField()
+    title = serializers.CharField(source="chain_title")
+    seq = serializers.IntegerField()
+    kind = serializers.CharField()
+    actor = serializers.CharField()
+    at = serializers.DateTimeField()
+    query = serializers.UUIDField(allow_null=True)
+    charge = RhoField(allow_null=True)
+    balance_before = RhoField(allow_null=True)
+    balance_after = RhoField(allow_null=True)
+    summary = serializers.CharField(help_text="whom it is about, what changed and why, in few words")
+    head = serializers.CharField()
+
+
+class ApprovalShape(Shape):
+    """Who let it happen."""
+
+    who = serializers.CharField()
+    words = serializers.CharField()
+    seq = serializers.IntegerField(allow_null=True, help_text="of the event that says so; null: this one")
+
+
+class EventPageShape(Shape):
+    """One event whole; `body` is exactly what was hashed."""
+
+    event = EventLineShape(source="line")
+    reason = serializers.CharField()
+    approval = ApprovalShape(allow_null=True)
+    previous = serializers.CharField()
+    body = serializers.CharField()
+
+
 class VerificationShape(Shape):
     """A verification, waiting or final."""
 
     id = serializers.UUIDField(source="uid")
+    chains = serializers.ListField(child=serializers.CharField(), source="titles", help_text="what they are called")
     state = serializers.ChoiceField(Verification.State.choices)
     done = serializers.IntegerField(help_text="events looked at so far")
     total = serializers.IntegerField()
     ok = serializers.BooleanField(allow_null=True)
     checked = serializers.SerializerMethodField(help_text="rows looked at, by table")
     first_difference = serializers.CharField(help_text="empty where there is none")
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
 
     def get_checked(self, page: VerificationPage) -> dict[str, int]:
         """By table."""
@@ -116,13 +154,17 @@ class GaugeShape(Shape):
     left = RhoField()
     est_spent = RhoField()
     allotted = RhoField()
+    unlimited = serializers.IntegerField(help_text="analysts without a limit of their own")
     not_allotted = RhoField()
+    over_allotted = RhoField()
+    buys = serializers.CharField(help_text="the account of answers, in words")
 
 
 class ControlShape(Shape):
     """A control room; at most 200 points of the burn-down, however long the history is."""
 
     gauge = GaugeShape()
+    open_requests = serializers.IntegerField(help_text="budget requests to decide")
     waiting = WaitingShape(source="room.waiting")
     worker = WorkerShape(source="room.worker")
     burned = BurnedShape(source="room.burned", many=True)

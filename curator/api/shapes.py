@@ -5,12 +5,10 @@ Amounts are decimal strings of rho; identifiers are random uids.
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from curator.api.fields import RhoField, TextField, epsilon
-from curator.mechanism.controller import UnderScarcity
-from curator.models import BudgetRequest, Query
+from curator.models import BudgetRequest
 from curator.selectors.workspace import Meter
 
 Shape = serializers.Serializer[Any]
@@ -59,10 +57,21 @@ class ContractLine(Shape):
     ends_on = TextField(allow_null=True)
 
 
+class ContractCardShape(ContractLine):
+    """A contract in my list, with what it means for me."""
+
+    dataset = serializers.CharField()
+    roles = serializers.ListField(child=serializers.CharField(), help_text="my roles in it")
+    available = RhoField(source="meter.available", allow_null=True, default=None, help_text="to me, an analyst, for one question")
+    requests = serializers.IntegerField(help_text="budget requests that wait for me, a curator")
+
+
 class ContractShape(ContractLine):
     """A contract with its public schema and settings; amounts are in `budget`."""
 
     version = serializers.IntegerField(source="version.number")
+    version_id = TextField(source="version.uid")
+    dataset_id = TextField(source="dataset.uid")
     table = serializers.CharField(source="version.table")
     schema = serializers.JSONField(source="version.schema")
     person_column = serializers.CharField(source="version.person_column")
@@ -81,134 +90,6 @@ class ContractDetail(Shape):
     contract = ContractShape()
     budget = MeterShape()
     held = serializers.CharField(help_text="why nothing is released although it is open; empty: answers come as usual")
-
-
-class PartShape(Shape):
-    """One bin of a quote."""
-
-    label = serializers.ListField(child=serializers.CharField())  # type: ignore[assignment]  # a member named label; a serializer's own label is not used
-    rho_min = RhoField(allow_null=True)
-    rho_hist = RhoField()
-    residual = RhoField(allow_null=True)
-
-
-class QuoteShape(Shape):
-    """The price of a question now; nothing was spent, read or written for it."""
-
-    bins = serializers.IntegerField()
-    rho_min = RhoField(allow_null=True, help_text="needed from scratch; null while a relative target has no diagnostic")
-    rho_hist = RhoField(source="credited", help_text="credited from history")
-    rho_new = RhoField(allow_null=True, help_text="left to pay to reach the target")
-    charge = RhoField(help_text="what would be charged now")
-    charge_range = serializers.ListField(child=RhoField(), help_text="lowest and highest, where the charge hangs on a diagnostic")
-    available = RhoField()
-    limit = serializers.CharField()
-    regime = serializers.CharField()
-    decision = serializers.CharField(source="kind")
-    reason = serializers.CharField()
-    remaining_after = RhoField()
-    baseline = RhoField(allow_null=True, help_text="what budget partitioning would charge")
-    baseline_outcome = serializers.CharField(source="baseline_kind")
-    reached = serializers.IntegerField(allow_null=True, help_text="bound in people after this decision")
-    free_within = serializers.IntegerField(allow_null=True, help_text="bound in people that history gives for nothing")
-    bound = serializers.CharField(help_text="the bound in words")
-    warnings = serializers.ListField(child=serializers.CharField())
-    parts = PartShape(many=True)
-
-
-class DecisionShape(Shape):
-    """What was decided, with its operands and its receipt."""
-
-    kind = serializers.CharField()
-    regime = serializers.CharField()
-    reason = serializers.CharField()
-    available = RhoField()
-    limit = serializers.CharField()
-    charge = RhoField(source="load")
-    quota = RhoField()
-    mu = serializers.CharField(help_text="price of scarcity in units of 1e-12 rho, as a fraction")
-    k = serializers.IntegerField()
-    spent_before = RhoField()
-    spent_after = RhoField()
-    seq = serializers.IntegerField(source="event_seq")
-    head = serializers.CharField()
-    decided_at = serializers.DateTimeField()
-
-
-class AnswerShape(Shape):
-    """The fused value of one bin."""
-
-    label = serializers.ListField(child=serializers.CharField())  # type: ignore[assignment]  # a member named label; a serializer's own label is not used
-    value = serializers.IntegerField(allow_null=True, help_text="nearest whole number; may be negative; null: nothing is known")
-    bound = serializers.IntegerField(allow_null=True, help_text="accuracy reached, +- people")
-    low = serializers.IntegerField(allow_null=True)
-    high = serializers.IntegerField(allow_null=True)
-    met = serializers.BooleanField()
-    rho_min = RhoField(allow_null=True)
-    rho_hist = RhoField()
-    rho_new = RhoField()
-    rho_eff = RhoField()
-    shortfall = RhoField()
-    weight = TextField()
-    releases = serializers.IntegerField()
-
-
-class QueryLine(Shape):
-    """A question in a list."""
-
-    id = TextField(source="uid")
-    title = serializers.CharField()
-    analyst = serializers.CharField()
-    state = serializers.ChoiceField(choices=Query.State.choices)
-    asked = serializers.CharField()
-    charge = RhoField(allow_null=True)
-    value = serializers.IntegerField(allow_null=True)
-    bound = serializers.IntegerField(allow_null=True)
-    arrived_at = serializers.DateTimeField()
-
-
-class BesideShape(Shape):
-    """The same question, and its asker so far, under budget partitioning."""
-
-    charge = RhoField(source="partition_charge")
-    outcome = serializers.CharField(source="partition_kind")
-    spent = RhoField(source="partition_spent", help_text="by this analyst so far")
-    met = serializers.IntegerField(source="partition_met")
-
-
-class QueryShape(Shape):
-    """A question with its decision and answers."""
-
-    id = TextField(source="uid")
-    contract = TextField(source="contract_uid")
-    label = serializers.CharField()  # type: ignore[assignment]  # a member named label; a serializer's own label is not used
-    words = serializers.CharField()
-    sql = serializers.CharField()
-    state = serializers.ChoiceField(choices=Query.State.choices)
-    failure = serializers.CharField()
-    asked = serializers.CharField()
-    confidence = TextField()
-    under_scarcity = serializers.ChoiceField(choices=[choice.value for choice in UnderScarcity])
-    version = serializers.IntegerField()
-    place = serializers.IntegerField(allow_null=True, help_text="place in the queue")
-    arrived_at = serializers.DateTimeField()
-    finished_at = serializers.DateTimeField(allow_null=True)
-    decision = serializers.SerializerMethodField()
-    answers = AnswerShape(many=True, source="bins")
-    baseline = BesideShape(source="beside", allow_null=True)
-
-    @extend_schema_field(DecisionShape(allow_null=True))
-    def get_decision(self, page: Any) -> Any:
-        """The row that the view read beside the page."""
-        row = self.context["decision"]
-        return DecisionShape(row).data if row else None
-
-
-class SubmittedShape(Shape):
-    """What submitting gives: one id per question, in order."""
-
-    id = TextField(source="uid")
-    state = serializers.CharField()
 
 
 class ReleaseShape(Shape):
@@ -235,7 +116,9 @@ class RequestShape(Shape):
     state = serializers.ChoiceField(choices=BudgetRequest.State.choices)
     granted = RhoField(allow_null=True)
     note = serializers.CharField()
+    decided_by = serializers.CharField(help_text="empty while it waits")
     created_at = serializers.DateTimeField()
+    decided_at = serializers.DateTimeField(allow_null=True)
 
 
 class EventShape(Shape):

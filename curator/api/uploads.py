@@ -4,18 +4,21 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema, extend_schema_field, inline_serializer
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field, inline_serializer
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts import access
-from curator.api.base import Api, body_of, caller, curated, only, text_of
+from curator.api.base import Api, body_of, caller, curated, mark_of, only, page_of, paged, text_of
 from curator.api.datasets import UNIT, unit_of
-from curator.api.fields import TextField
+from curator.api.fields import Fields, TextField
+from curator.api.parsers import SchemaParser
 from curator.api.shapes import ContractLine, Shape
 from curator.mechanism.errors import BadInput
+from curator.mechanism.values import echo
 from curator.models import Upload
+from curator.selectors.uploads import file_columns
 from curator.services import contracts, datasets, uploads
 
 
@@ -29,7 +32,7 @@ class AnyObject(serializers.Field):  # type: ignore[type-arg]  # generic in the 
 
 
 class UploadDetail(Shape):
-    """A file, what the worker found in it and what is declared; the report and suggestions are for its curator alone."""
+    """A file and what the worker found in it as a whole; its columns are at `columns/`. For its curator alone."""
 
     id = TextField(source="uid")
     dataset = TextField(source="dataset.uid")
@@ -38,28 +41,53 @@ class UploadDetail(Shape):
     code = serializers.CharField(help_text="why it was refused")
     detail = serializers.CharField()
     table = serializers.CharField()
-    columns = serializers.SerializerMethodField(help_text="drafted so far, as in a schema")
+    version = TextField(source="version.uid", allow_null=True, default=None, help_text="what it was frozen as")
+    columns = serializers.SerializerMethodField(help_text="how many the file has")
+    declared = serializers.SerializerMethodField(help_text="how many of them are declared")
     report = serializers.SerializerMethodField(help_text="figures of the records; null before the worker read them")
-    suggestions = serializers.SerializerMethodField(help_text="by column; null where the cells suggest nothing")
 
-    @extend_schema_field({"type": "array", "items": {"type": "object", "additionalProperties": True}})
-    def get_columns(self, upload: Upload) -> list[object]:
-        """In the order of the file."""
-        drafted = upload.draft.get("columns", {})
-        return [drafted[name] for name in uploads.header_of(upload) if name in drafted]
+    def get_columns(self, upload: Upload) -> int:
+        """Those too that hold nothing that can be read."""
+        return len(_header(upload))
+
+    def get_declared(self, upload: Upload) -> int:
+        """Of those that the file has."""
+        drafted = upload.schema or upload.draft
+        entries: Any = drafted.get("columns", {})
+        names = {entry["name"] for entry in entries} if isinstance(entries, list) else set(entries)
+        return len(names & set(_header(upload)))
 
     @extend_schema_field(AnyObject(allow_null=True))
     def get_report(self, upload: Upload) -> Mapping[str, object] | None:
-        """What the worker left for the curator."""
-        return datasets.parse_report(upload)
+        """What the worker left for the curator, without what it says of single columns."""
+        report: Any = datasets.parse_report(upload)
+        if report is None:
+            return None
+        form = {name: value for name, value in report.get("format", {}).items() if name != "header"}
+        return {name: value for name, value in report.items() if name not in BY_COLUMN} | {"format": form}
 
-    @extend_schema_field(AnyObject())
-    def get_suggestions(self, upload: Upload) -> Mapping[str, object]:
-        """What was suggested from the records."""
-        return uploads.suggestions_of(upload)
+
+class ColumnShape(Shape):
+    """One column of a file."""
+
+    place = serializers.IntegerField(help_text="from 0")
+    name = serializers.CharField()
+    holds = serializers.CharField(help_text="what it holds instead of cells that can be read; else empty")
+    shapes = serializers.DictField(child=serializers.IntegerField(), help_text="what its cells look like")
+    cells = serializers.DictField(child=serializers.IntegerField(), help_text="what would not fit, by what is declared")
+    declared = AnyObject(allow_null=True, help_text="as in a schema; null: it will be left out")
+    suggested = AnyObject(allow_null=True)
 
 
 COLUMNS = inline_serializer("ColumnsBody", {"columns": serializers.ListField(child=AnyObject(), help_text="as in a schema")})
+_COLUMN: Fields = {
+    "kind": serializers.ChoiceField(["category", "boolean", "integer", "decimal", "date"]),
+    "values": serializers.ListField(child=serializers.CharField(), required=False, help_text="of a category, in order"),
+    "missing": serializers.BooleanField(required=False),
+    "out_of_domain": serializers.ChoiceField(["clamp", "other", "missing"], required=False),
+}
+_COLUMN |= {name: serializers.CharField(required=False) for name in ("low", "high", "step", "title")}
+COLUMN = inline_serializer("ColumnBody", _COLUMN)
 READING = inline_serializer(
     "ReadingBody", {"delimiter": serializers.CharField(required=False), "decimal_comma": serializers.BooleanField(required=False)}
 )
@@ -74,6 +102,15 @@ OVERLAP = inline_serializer(
     {"other": serializers.CharField(), "same_people": serializers.BooleanField(), "reason": serializers.CharField()},
 )
 USE = inline_serializer("UseBody", {"version": serializers.CharField(), "reason": serializers.CharField()})
+
+
+BY_COLUMN = ("shapes", "cells", "unreadable")  # members of the worker's report that have a line for each column
+
+
+def _header(upload: Upload) -> list[str]:
+    report: Any = datasets.parse_report(upload) or {}
+    header: list[str] = report.get("format", {}).get("header", [])
+    return header
 
 
 def _shown(upload: Upload, status: int = 200) -> Response:
@@ -92,6 +129,15 @@ class OneUpload(Api):
 class Columns(Api):
     """`uploads/{id}/columns/`"""
 
+    parser_classes = [SchemaParser]
+
+    @extend_schema(responses=page_of(ColumnShape), parameters=[OpenApiParameter("after", int, description="the mark in `next`")])
+    def get(self, request: Request, uid: UUID) -> Response:
+        """The columns of the file in its order, with what was found in them, what is declared, and what was suggested."""
+        found = access.upload_for(caller(request), uid)
+        report = datasets.parse_report(found) or {}
+        return Response(paged(file_columns(found, report, uploads.suggestions_of(found), after=mark_of(request)), ColumnShape))
+
     @extend_schema(request=COLUMNS, responses=UploadDetail)
     def post(self, request: Request, uid: UUID) -> Response:
         """Declare the columns, in place of what was drafted; those that are not named are left out."""
@@ -100,6 +146,35 @@ class Columns(Api):
         if not isinstance(columns, list):
             raise BadInput("bad_schema", "columns: expected a list of columns", field="columns")
         return _shown(uploads.declare_all(curator=caller(request), upload=found, columns=columns))
+
+
+class OneColumn(Api):
+    """`uploads/{id}/columns/{place}/`"""
+
+    parser_classes = [SchemaParser]
+
+    @extend_schema(request=COLUMN, responses=UploadDetail)
+    def put(self, request: Request, uid: UUID, place: int) -> Response:
+        """Declare this column, written as in a schema; its name may be left out. The others stay as they are."""
+        found = access.upload_for(caller(request), uid)
+        name = _name_at(found, place)
+        column = {"name": name, **body_of(request)}
+        if column["name"] != name:
+            raise BadInput("other_column", f"name: expected {echo(name)}, the name of this column in the file", field="name")
+        return _shown(uploads.declare(curator=caller(request), upload=found, column=column))
+
+    @extend_schema(responses=UploadDetail)
+    def delete(self, request: Request, uid: UUID, place: int) -> Response:
+        """Leave this column out of the version."""
+        found = access.upload_for(caller(request), uid)
+        return _shown(uploads.leave_out(curator=caller(request), upload=found, name=_name_at(found, place)))
+
+
+def _name_at(upload: Upload, place: int) -> str:
+    header = _header(upload)
+    if place >= len(header):
+        raise access.not_yours()
+    return header[place]
 
 
 class Reading(Api):

@@ -15,10 +15,10 @@ MAX_BODY = 64 * 1024
 MAX_JSON_DEPTH = 80
 
 
-def guard_text(body: bytes) -> object:
-    """The value of a JSON body; refuses one over 64 KB, nested too deep, not JSON, or with numbers and texts nothing can hold."""
-    if len(body) > MAX_BODY:
-        raise TooLarge("body_too_large", f"A request has at most {MAX_BODY:,} bytes, not {len(body):,}.", maximum=MAX_BODY)
+def guard_text(body: bytes, *, most: int = MAX_BODY) -> object:
+    """The value of a JSON body; refuses one over `most` bytes, nested too deep, not JSON, or with what nothing can hold."""
+    if len(body) > most:
+        raise TooLarge("body_too_large", f"A request has at most {most:,} bytes, not {len(body):,}.", maximum=most)
     _check_depth(body)
     try:
         value: object = json.loads(

@@ -3,8 +3,10 @@
 Nothing here says how many records a file had or what was in it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, QuerySet
@@ -35,6 +37,7 @@ class VersionLine:
     table: str
     privacy_unit: str
     columns: tuple[ColumnLine, ...]
+    schema: Mapping[str, Any]
     frozen_by: str
     frozen_at: datetime
 
@@ -91,7 +94,7 @@ def dataset_page(dataset: Dataset, said: frozenset[UUID] = frozenset()) -> Datas
         dataset,
         tuple(version_line(row) for row in versions),
         tuple(_upload(row) for row in uploads),
-        tuple(Contract.objects.filter(dataset=dataset).select_related("version").order_by("-id")),
+        tuple(Contract.objects.filter(dataset=dataset).select_related("version", "dataset").order_by("-id")),
         said,
         Dataset.objects.filter(owner_id=dataset.owner_id).exclude(pk=dataset.pk).exists(),
     )
@@ -101,8 +104,8 @@ def version_line(row: DatasetVersion) -> VersionLine:
     """One frozen version in words."""
     columns = tuple(column_line(column) for column in Schema.from_json(row.schema).columns)
     return VersionLine(
-        row.uid, row.number, row.table, privacy_unit(row.person_column, row.k), columns, row.frozen_by.get_username(),
-        row.frozen_at,
+        row.uid, row.number, row.table, privacy_unit(row.person_column, row.k), columns, row.schema,
+        row.frozen_by.get_username(), row.frozen_at,
     )  # fmt: skip
 
 

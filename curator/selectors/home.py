@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
+from datetime import date
 from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
@@ -19,11 +20,18 @@ class ContractCard:
     name: str
     dataset: str
     state: str
+    ends_on: date | None
     analyst: bool
     curator: bool
     auditor: bool
     meter: Meter | None
     requests: int
+
+    @property
+    def roles(self) -> list[str]:
+        """The roles one has in it."""
+        held = ((Role.ANALYST, self.analyst), (Role.CURATOR, self.curator), (Role.AUDITOR, self.auditor))
+        return [role.value for role, mine in held if mine]
 
 
 def contract_cards(user: User, contracts: QuerySet[Contract]) -> tuple[ContractCard, ...]:
@@ -42,6 +50,7 @@ _OPEN = Q(budget_requests__state=BudgetRequest.State.OPEN)
 def _card(row: Contract, roles: set[str], budget: AnalystBudget | None, waiting: int) -> ContractCard:
     meter = meter_of(row, allotment=budget.allotment, my_spent=budget.spent) if budget and Role.ANALYST in roles else None
     return ContractCard(
-        row.uid, row.name, row.dataset.name, row.state, Role.ANALYST in roles, Role.CURATOR in roles, Role.AUDITOR in roles,
+        row.uid, row.name, row.dataset.name, row.state, row.ends_on,
+        Role.ANALYST in roles, Role.CURATOR in roles, Role.AUDITOR in roles,
         meter, waiting if Role.CURATOR in roles else 0,
     )  # fmt: skip

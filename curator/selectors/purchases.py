@@ -7,6 +7,7 @@ from curator.mechanism.rho import Units
 
 USUAL = Decimal("0.95")
 BOUNDS = (5, 10, 25, 50, 100, 250)
+TOLD = (10, 25, 100)  # at which a preview says what a total buys
 ENOUGH = 10  # counts: fewer are given as they are, more are rounded down to two digits
 
 

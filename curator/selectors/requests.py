@@ -69,7 +69,7 @@ class Inbox:
 
 def own_requests(contract: Contract, analyst: User) -> tuple[RequestLine, ...]:
     """An analyst's requests under a contract, newest first."""
-    return tuple(_line(row) for row in _rows(contract).filter(analyst=analyst)[:SHOWN_DECIDED])
+    return tuple(request_line(row) for row in _rows(contract).filter(analyst=analyst)[:SHOWN_DECIDED])
 
 
 def inbox(contract: Contract, curator: User) -> Inbox:
@@ -83,7 +83,7 @@ def inbox(contract: Contract, curator: User) -> Inbox:
     return Inbox(
         state,
         tuple(_open(row, budgets.get(row.analyst_id), history.get(row.analyst_id, (0, 0)), state, curator) for row in waiting),
-        tuple(_line(row) for row in decided),
+        tuple(request_line(row) for row in decided),
     )
 
 
@@ -110,12 +110,13 @@ def _open(row: BudgetRequest, budget: AnalystBudget | None, history: tuple[int, 
         exceeds=row.amount > state.not_allotted,
     )
     return OpenRequest(
-        _line(row), row.analyst_id == curator.pk, spent, max(0, allotment - spent), history[0], history[1], effect,
+        request_line(row), row.analyst_id == curator.pk, spent, max(0, allotment - spent), history[0], history[1], effect,
         buys(row.amount),
     )  # fmt: skip
 
 
-def _line(row: BudgetRequest) -> RequestLine:
+def request_line(row: BudgetRequest) -> RequestLine:
+    """A request with its decision, if there is one."""
     return RequestLine(
         uid=row.uid,
         analyst=row.analyst.get_username(),

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from curator.mechanism.schema import Column, Schema
 from curator.models import Upload
+from curator.selectors.paging import Page, cut
 from curator.selectors.workspace import KINDS, domain_words
 
 ENCODINGS = {"utf-8": "UTF-8", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16", "utf-32-le": "UTF-32", "utf-32-be": "UTF-32"}
@@ -87,6 +88,45 @@ class UploadPage:
         return tuple(column for column in self.columns if not column.declared)
 
 
+@dataclass(frozen=True, slots=True)
+class FileColumn:
+    """One column of the file as a program reads it; `shapes` and `cells` are figures of the records, by what the cells are."""
+
+    place: int
+    name: str
+    holds: str
+    shapes: Mapping[str, int]
+    cells: Mapping[str, int]
+    declared: Mapping[str, Any] | None  # as in a schema
+    suggested: Mapping[str, Any] | None
+
+
+def file_columns(
+    upload: Upload, report: Mapping[str, Any], suggestions: Mapping[str, Any], *, after: int = 0, limit: int = 100
+) -> Page[FileColumn]:
+    """Columns of a file in its order, from the one after the first `after` on."""
+    header, drafted = report.get("format", {}).get("header", ()), _declared(upload)
+    found, more = cut(list(enumerate(header))[after : after + limit + 1], limit)
+
+    def told(name: str, member: str) -> Any:
+        return report.get(member, {}).get(name, {})
+
+    lines = [
+        FileColumn(
+            place, name, told(name, "unreadable") or "", told(name, "shapes"), told(name, "cells"), drafted.get(name),
+            suggestions.get(name),
+        )
+        for place, name in found
+    ]  # fmt: skip
+    return Page(tuple(lines), more=str(after + limit) if more else "", first=not after)
+
+
+def _declared(upload: Upload) -> Mapping[str, Any]:
+    """What is declared, by name: of a file that is with the worker or frozen, for good; before that, drafted."""
+    entries = upload.schema.get("columns", ()) if upload.schema else upload.draft.get("columns", {}).values()
+    return {entry["name"]: entry for entry in entries}
+
+
 def upload_page(upload: Upload, report: Mapping[str, Any] | None, suggestions: Mapping[str, Any]) -> UploadPage:
     """One file with what the worker found in it, where it has."""
     form = (report or {}).get("format", {})
@@ -126,8 +166,7 @@ def _oddities(report: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _columns(upload: Upload, report: Mapping[str, Any], suggestions: Mapping[str, Any]) -> tuple[ColumnRow, ...]:
     header = report.get("format", {}).get("header", ())
-    entries = upload.schema.get("columns", ()) if upload.schema else upload.draft.get("columns", {}).values()
-    declared = {entry["name"]: entry for entry in entries}
+    declared = _declared(upload)
     return tuple(_row(place, name, report, declared.get(name), suggestions) for place, name in enumerate(header))
 
 

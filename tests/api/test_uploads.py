@@ -30,20 +30,26 @@ def test_from_a_messy_file_to_a_version(carol: Caller, alice: Caller) -> None:
     assert carol.get(path)["report"] is None
     upload = served(Upload.objects.get())
     found = carol.get(path)
-    assert (found["state"], found["report"]["format"]["delimiter"], found["columns"]) == ("described", ";", [])
+    assert (found["state"], found["report"]["format"]["delimiter"], found["columns"]) == ("described", ";", 6)
     assert carol.post(f"{path}columns/", {"columns": [SEX, INCOME]})[0] == 200
     status, asked = carol.post(f"{path}suggestions/", {"columns": ["born"], "acknowledged": True})
     assert (status, asked["state"]) == (202, "parsing")
     assert carol.post(f"{path}columns/", {"columns": [SEX]})[0] == 409
     served(upload)
-    found = carol.get(path)
-    assert (found["suggestions"]["born"]["kind"], found["report"]["cells"]["sex"]) == ("date", {})
-    assert [column["name"] for column in found["columns"]] == ["income", "sex"]
+    columns = {column["name"]: column for column in carol.get(f"{path}columns/")["results"]}
+    assert (columns["born"]["suggested"]["kind"], columns["sex"]["cells"]) == ("date", {})
+    assert [name for name, column in columns.items() if column["declared"]] == ["income", "sex"]
+    assert carol.get(path)["declared"] == 2
     assert alice.call("GET", path)[0] == 404
     status, waiting = carol.post(f"{path}freeze/", {"privacy_unit": "person", "person_column": "id", "k": "2"})
     assert (status, waiting["state"]) == (202, "waiting")
     assert served(upload).state == "frozen"
-    assert carol.get(path)["suggestions"] == {}
+    assert all(column["suggested"] is None for column in carol.get(f"{path}columns/")["results"])
+    version = carol.get(f"datasets/{found['dataset']}/")["versions"][0]
+    assert (carol.get(path)["version"], [each["name"] for each in version["schema"]["columns"]]) == (
+        version["id"],
+        ["income", "sex"],
+    )
 
 
 @pytest.mark.parametrize(("what", "body", "code", "field"), [
@@ -79,7 +85,8 @@ def test_a_file_is_read_otherwise_and_discarded(people: Cast, carol: Caller) -> 
     upload = sent(people.carol, "id;income, in dollars\n1;5,5\n")
     assert carol.post(f"uploads/{upload.uid}/reading/", {"delimiter": ";", "decimal_comma": False})[0] == 202
     report = carol.get(f"uploads/{served(upload).uid}/")["report"]
-    assert (report["format"]["header"], report["format"]["decimal_comma"]) == (["id", "income, in dollars"], False)
+    assert (report["format"]["decimal_comma"], report["rows"]) == (False, 1)
+    assert [each["name"] for each in carol.get(f"uploads/{upload.uid}/columns/")["results"]] == ["id", "income, in dollars"]
     assert carol.post(f"uploads/{upload.uid}/discard/", {"reason": "The wrong year"})[1]["state"] == "discarded"
 
 
@@ -96,3 +103,33 @@ def test_a_contract_goes_over_to_another_version_and_an_overlap_is_said(
     assert carol.post(f"contracts/{contract.uid}/version/", {**body, "reason": ""})[0] == 400
     assert carol.post(f"contracts/{contract.uid}/version/", body)[0] == 200
     assert carol.post(f"contracts/{contract.uid}/version/", body)[0] == 409
+
+
+def test_one_column_at_a_time_of_a_file_with_many(people: Cast, carol: Caller, bob: Caller) -> None:
+    header = ",".join(f"c{place}" for place in range(250))
+    upload = sent(people.carol, f"{header}\n{','.join('7' * 250)}\n")
+    path = f"uploads/{upload.uid}/"
+    assert (carol.get(path)["columns"], len(json.dumps(carol.get(path))) < 2_000) == (250, True)
+    pages = [carol.get(f"{path}columns/")]
+    while pages[-1]["next"] is not None:
+        pages.append(carol.get(f"{path}columns/?after={pages[-1]['next']}"))
+    assert [len(page["results"]) for page in pages] == [100, 100, 50]
+    assert [column["name"] for page in pages for column in page["results"]] == header.split(",")
+    numbers = {"kind": "integer", "low": 0, "high": 9}
+    assert carol.call("PUT", f"{path}columns/7/", numbers)[1]["declared"] == 1
+    assert carol.call("PUT", f"{path}columns/240/", {**numbers, "name": "c240"})[1]["declared"] == 2
+    assert carol.call("PUT", f"{path}columns/240/", {**numbers, "name": "c7"})[1]["field"] == "name"
+    assert carol.call("PUT", f"{path}columns/8/", {"kind": "integer", "low": 5, "high": 1})[1]["field"] == "high"
+    assert carol.call("PUT", f"{path}columns/250/", numbers)[0] == 404
+    assert bob.call("PUT", f"{path}columns/7/", numbers)[0] == 404
+    assert carol.call("DELETE", f"{path}columns/7/")[1]["declared"] == 1
+    upload.refresh_from_db()
+    assert list(upload.draft["columns"]) == ["c240"]
+
+
+def test_a_column_may_have_as_many_values_as_on_the_page(people: Cast, carol: Caller) -> None:
+    upload = sent(people.carol, "town\nt1\n")
+    values = [f"town {number}" for number in range(20_000)]
+    assert carol.call("PUT", f"uploads/{upload.uid}/columns/0/", {"kind": "category", "values": values})[0] == 200
+    status, told = carol.call("PUT", f"uploads/{upload.uid}/columns/0/", {"kind": "category", "values": ["x" * 2_000_001]})
+    assert (status, told["code"]) == (413, "body_too_large")

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from curator.selectors.spreadsheet import safe, safe_row
 from curator.services import execution
-from curator.web.spreadsheet import safe, safe_row
 from tests.cast import ROWS, cast, make_contract, make_version
 from tests.fixtures.figures import Figure
 from tests.web.scene import accuracy, ask, browser_of, make_scene

@@ -10,7 +10,6 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from accounts import access
-from accounts.models import Role, User
 from curator.mechanism import receipts
 from curator.selectors import audit as reads
 from curator.selectors import balances, exports
@@ -25,7 +24,7 @@ Answer = TypeVar("Answer", HttpResponse, StreamingHttpResponse)
 @require_safe
 def log(request: HttpRequest) -> HttpResponse:
     """Events of the chains I may read, newest first."""
-    chains = chains_for(reader(request))
+    chains = access.record_of(reader(request))
     filters, problems = read_filters(request.GET)
     found = reads.log(chains, filters, before=number(request.GET.get("before", "")))
     kept = {name: value for name, value in request.GET.items() if name != "before" and value}
@@ -78,7 +77,7 @@ def balance(request: HttpRequest, uid: UUID) -> HttpResponse:
 @require_safe
 def receipts_page(request: HttpRequest) -> HttpResponse:
     """The newest head of each chain I may read, and what was spent by then."""
-    chains = chains_for(reader(request))
+    chains = access.record_of(reader(request))
     lines = reads.receipts(chains)
     return page(request, "audit/receipts.html", here="audit", receipts=lines, heads=reads.heads(chains))
 
@@ -86,14 +85,14 @@ def receipts_page(request: HttpRequest) -> HttpResponse:
 @require_safe
 def receipts_file(request: HttpRequest) -> HttpResponse:
     """The same as lines of JSON, which both verifiers take as an anchor."""
-    found = exports.newest(reads.ordered(chains_for(reader(request))))
+    found = exports.newest(reads.ordered(access.record_of(reader(request))))
     return _attachment(HttpResponse(b"".join(map(receipts.line, found)), content_type="application/jsonl"), "receipts.jsonl")
 
 
 @require_safe
 def export(request: HttpRequest) -> StreamingHttpResponse:
     """Every event of one chain, or of all I may read, as it was hashed; sent while it is read."""
-    chains = chains_for(reader(request))
+    chains = access.record_of(reader(request))
     chosen = request.GET.get("chain", "")
     if chosen and chosen not in chains:
         raise access.not_yours()
@@ -104,21 +103,13 @@ def export(request: HttpRequest) -> StreamingHttpResponse:
 @require_safe
 def verifier(request: HttpRequest) -> HttpResponse:
     """The stand-alone verifier, one file of plain Python."""
-    chains_for(reader(request))
+    access.record_of(reader(request))
     return _attachment(HttpResponse(exports.verifier(), content_type="text/x-python; charset=utf-8"), "verify_record.py")
 
 
 def _attachment(answer: Answer, name: str) -> Answer:
     answer["Content-Disposition"] = f'attachment; filename="{name}"'
     return answer
-
-
-def chains_for(user: User) -> list[str]:
-    """The chains that the reader may see; somebody who may see none, and is no auditor, has no record to read."""
-    chains = access.chains_of(user)
-    if not chains and not user.has_role(Role.AUDITOR):
-        raise access.not_yours()
-    return chains
 
 
 def read_filters(data: QueryDict) -> tuple[Filters, list[Problem]]:

@@ -24,8 +24,6 @@ from curator.web.forms.contracts import ContractForm, as_typed
 from curator.web.pages import add_refusal, page, reader
 from curator.web.views.ask import see_other
 
-SHOWN_BOUNDS = (10, 25, 100)
-
 
 @dataclass(frozen=True, slots=True)
 class Preview:
@@ -113,7 +111,7 @@ def preview(form: ContractForm) -> Preview | None:
     if not total or xi is None or delta is None or not 0 <= xi < 1 or not 0 < delta < 1:
         return None
     rho_est, rho_ans = split(total, xi)
-    buys = tuple(purchases.buys(rho_ans, bound=bound) for bound in SHOWN_BOUNDS)
+    buys = tuple(purchases.buys(rho_ans, bound=bound) for bound in purchases.TOLD)
     return Preview(total, rho_ans, rho_est, delta, buys, _meaning(form, rho_ans, rho_est))
 
 

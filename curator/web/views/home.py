@@ -49,5 +49,4 @@ class _Card:
 
     @property
     def roles(self) -> str:
-        held = (("analyst", self.card.analyst), ("curator", self.card.curator), ("auditor", self.card.auditor))
-        return ", ".join(role for role, mine in held if mine)
+        return ", ".join(self.card.roles)

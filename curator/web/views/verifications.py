@@ -11,14 +11,13 @@ from curator.selectors import audit as reads
 from curator.selectors.verifications import latest, verification_page
 from curator.services.verification import requested
 from curator.web.pages import page, reader
-from curator.web.views.audit import chains_for
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def verify(request: HttpRequest) -> HttpResponse:
     """Ask for one chain, or for all I may read; my last ones."""
     user = reader(request)
-    chains = chains_for(user)
+    chains = access.record_of(user)
     chosen = request.POST.get("chain", "")
     if chosen and chosen not in chains:
         raise access.not_yours()
