@@ -12,7 +12,7 @@ from django.db.models import F, QuerySet, Sum
 from curator.mechanism import rho
 from curator.mechanism.receipts import Receipt
 from curator.models import Allotment, AuditEvent, AuditHead, Contract, Denial
-from curator.selectors import exports
+from curator.selectors import event_words, exports
 from curator.selectors.paging import Page, cut
 from curator.selectors.wording import target_words
 
@@ -87,6 +87,7 @@ class EventPage:
 
     line: EventLine
     reason: str
+    analyst: str  # whose balance it moved, if it is a charge
     approval: Approval | None
     operands: tuple[Operand, ...]
     body: str
@@ -176,6 +177,7 @@ def event_page(row: AuditEvent) -> EventPage:
     return EventPage(
         line=_line(row, titles_of([row.chain])),
         reason=_reason(row.kind, data),
+        analyst=str(data.get("analyst", "")) if row.kind in CHARGING else "",
         approval=_approval(row, data),
         operands=tuple(_operands(data)),
         body=bytes(row.body).decode(),
@@ -187,9 +189,7 @@ def event_page(row: AuditEvent) -> EventPage:
 
 def _reason(kind: str, data: Mapping[str, Any]) -> str:
     """The reason that somebody gave; of a decision, the rule that made it."""
-    if kind == "query.decided":
-        return " · ".join(str(data[name]) for name in ("kind", "regime", "reason") if data.get(name))
-    return next((str(data[name]) for name in ("reason", "note") if data.get(name)), "")
+    return event_words.why(kind, data) or next((str(data[name]) for name in ("reason", "note") if data.get(name)), "")
 
 
 def _approval(row: AuditEvent, data: Mapping[str, Any]) -> Approval | None:

@@ -15,6 +15,7 @@ from django.db.models import Q, QuerySet, Sum
 from accounts.models import User
 from curator.mechanism.rho import Units
 from curator.models import Allotment, AnalystBudget, AuditEvent, Contract, LedgerEntry
+from curator.selectors import event_words
 from curator.selectors.paging import cut
 
 ACCOUNTS = {"ans": "answer", "est": "diagnostic"}
@@ -193,8 +194,4 @@ def _rho_ans(event: AuditEvent) -> Units:
 
 
 def _why(event: AuditEvent, data: Mapping[str, Any]) -> str:
-    if event.kind == "query.decided":
-        return " · ".join(filter(None, (data["kind"], data["regime"], data["reason"])))
-    if event.kind == "diagnostic.released":
-        return f"{len(data['bins'])} sized, before a decision"
-    return str(data.get("reason", ""))
+    return event_words.why(event.kind, data) or str(data.get("reason", ""))

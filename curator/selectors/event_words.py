@@ -1,5 +1,10 @@
 """What the kinds of events are called on pages; the record itself and its exports keep the kinds."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from curator.selectors.traces import MISSED, OUTCOMES, REGIMES
+
 TITLES = {
     "access.denied": "Access denied",
     "allotment.set": "Allotment set",
@@ -51,3 +56,16 @@ TITLES = {
 def title(kind: str) -> str:
     """The title of a kind of event; a kind that has none yet is its own title."""
     return TITLES.get(kind, kind)
+
+
+def why(kind: str, data: Mapping[str, Any]) -> str:
+    """Which rule of the mechanism made an event, in words; empty where no rule did. Codes without words stay as they are."""
+    if kind == "query.decided":
+        codes = {"regime": REGIMES, "kind": OUTCOMES, "reason": MISSED}
+        return "; ".join(
+            words.get(str(data[name]), str(data[name])).rstrip(".") for name, words in codes.items() if data.get(name)
+        )
+    if kind == "diagnostic.released":
+        groups = len(data["bins"])
+        return f"{groups} group{'s' if groups > 1 else ''} counted roughly, to weigh how hard they are to know"
+    return ""

@@ -23,7 +23,7 @@ from curator.selectors.openness import is_open
 from curator.selectors.stream import bin_event
 from curator.selectors.workspace import schema_of
 
-SHOWN_PARTS = 60
+SHOWN_PARTS, SHOWN_BINS = 60, 4
 CONTRACT_NOT_OPEN = "contract_not_open"
 
 
@@ -71,6 +71,7 @@ class Quote:
     baseline: Units | None = 0
     baseline_kind: str = "met"
     reached: int | None = None
+    best: int | None = None  # the same if the diagnostic were the most favourable
     bound: str = ""
     warnings: tuple[str, ...] = ()
 
@@ -88,6 +89,19 @@ class Quote:
     def lacking(self) -> Units:
         """How much more would have to be available for the target to be met."""
         return max(0, (self.rho_new or 0) - self.available)
+
+    @property
+    def rounds_up(self) -> bool:
+        """Whether the most that it may charge is shown rounded up, as prices are: not where that is all there is."""
+        return self.charge_range[1] < self.available
+
+    @property
+    def bins_words(self) -> str:
+        """The first bins and the last one of a histogram that is asked whole, so that nobody pays for others than meant."""
+        labels = [" · ".join(part.label) for part in self.parts]
+        if len(labels) <= SHOWN_BINS or self.bins > len(labels):
+            return "; ".join(labels[:SHOWN_BINS]) + ("; …" if self.bins > len(labels) else "")
+        return "; ".join([*labels[: SHOWN_BINS - 1], "…", labels[-1]])
 
     @property
     def ranges(self) -> bool:
@@ -178,8 +192,9 @@ def _unknown(scene: _Scene) -> Quote:
 def _decided(scene: _Scene) -> Quote:
     weights, open_ends = _weights(scene)
     decision = scene.decide(weights)
-    ends = [scene.decide(_with(weights, open_ends, end)).charge for end in (qif.LIGHTEST, qif.HEAVIEST)] if open_ends else []
-    charges = [decision.charge, *ends]
+    ends = [scene.decide(_with(weights, open_ends, end)) for end in (qif.LIGHTEST, qif.HEAVIEST)] if open_ends else []
+    charges = [each.charge for each in (decision, *ends)]
+    bounds = [bound for each in (decision, *ends) if (bound := _reached(scene, each)) is not None]
     new = controller.cost([need.residual for need in scene.needs(weights)], scene.contract.k)
     full = controller.cost([bin_.rho_min or 0 for bin_ in scene.live], scene.contract.k)
     baseline = partition_price(scene.contract, _asked(scene, weights))
@@ -196,6 +211,7 @@ def _decided(scene: _Scene) -> Quote:
         baseline=baseline[1] if baseline else None,
         baseline_kind=baseline[0] if baseline else "",
         reached=_reached(scene, decision),
+        best=min(bounds, default=None),
         bound=quote_words.bound(scene.ask.target, len(scene.bins)),
         warnings=quote_words.warnings(scene.ask.target, scene.live, decision, scene.limit.units),
     )

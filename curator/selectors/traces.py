@@ -27,6 +27,12 @@ OUTCOMES = {
     "partial": "what scarcity gives",
     "decline": "nothing was spent; what history knows is given",
 }
+REGIMES = {
+    "known": "the public schema alone gives the answer",
+    "history": "nothing was missing: earlier releases answer it",
+    "feasible": "what was missing could be paid in full",
+    "scarce": "less was left than was missing",
+}
 MISSED = {
     "contract_exceeded": "The contract has less left than this question still needs.",
     "allotment_exceeded": "The allotment has less left than this question still needs.",
@@ -77,6 +83,7 @@ class Trace:
 
     kind: str
     regime: str
+    regime_words: str
     reason: str
     missed_because: str
     available: Units
@@ -98,6 +105,7 @@ def trace_of(decision: Decision, bins: Sequence[BinAnswer], target: Target, *, k
     return Trace(
         kind=decision.kind,
         regime=decision.regime,
+        regime_words=REGIMES.get(decision.regime, ""),
         reason=decision.reason,
         missed_because=MISSED.get(decision.reason, ""),
         available=decision.available,

@@ -69,11 +69,15 @@ def event_title(kind: str) -> str:
 
 
 @register.inclusion_tag("part/versus.html")
-def versus(residual: int, partition: int, *, price: bool = False) -> dict[str, object]:
-    """Two charges beside each other, as bars of the same scale in the colours of their allocators; `price`: not yet paid."""
+def versus(residual: int, partition: int, *, price: bool = False, partition_kind: str = "met") -> dict[str, object]:
+    """Two charges beside each other, as bars of the same scale in the colours of their allocators; `price`: not yet paid.
+
+    A partition that declines is no cheaper: it has a word in place of a bar.
+    """
     widest = max(residual, partition, 1)
-    bars = (("residual", "Residual", residual), ("budget_partition", "Budget partition", partition))
-    return {"price": price, "bars": [(name, title, units, round(1000 * units / widest)) for name, title, units in bars]}
+    theirs = None if partition_kind == "declined" else partition
+    bars = (("residual", "Residual", residual), ("budget_partition", "Budget partition", theirs))
+    return {"price": price, "bars": [(name, title, units, round(1000 * (units or 0) / widest)) for name, title, units in bars]}
 
 
 @register.simple_tag

@@ -29,17 +29,22 @@ def histogram_chart(query: QueryPage) -> dict[str, Any] | None:
 
 def spend_chart(found: Comparison) -> dict[str, Any]:
     """Cumulative spend of each rule, in rho."""
-    return {"lines": [_line(found, name, spent=True) for name in DRAWN], "x_title": "question", "y_title": "ρ spent"}
+    return {"lines": [_line(found, name, spent=True) for name in DRAWN], "x_title": _questions(found), "y_title": "ρ spent"}
 
 
 def met_chart(found: Comparison) -> dict[str, Any]:
     """Questions that reached their accuracy, by rule."""
     return {
         "lines": [_line(found, name, spent=False) for name in DRAWN],
-        "x_title": "question",
+        "x_title": _questions(found),
         "y_title": "thresholds met",
         "y_format": ",d",
     }
+
+
+def _questions(found: Comparison) -> str:
+    """What is counted along the axis: one person's questions stand at their places among everybody's."""
+    return "question, among those of everybody" if found.analyst else "question"
 
 
 def _line(found: Comparison, name: str, *, spent: bool) -> dict[str, Any]:

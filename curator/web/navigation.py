@@ -62,6 +62,8 @@ def strip(request: HttpRequest, contract: Contract, here: str) -> Strip:
     if Role.AUDITOR in roles or Role.CURATOR in roles:
         links.append(_link("laboratory", "Laboratory", contract, here))
         links.append(Link("Record", f"{reverse('audit')}?chain={contract.uid}"))
+    if Role.AUDITOR in roles:
+        links.append(Link("Balance", reverse("audit-balance", args=[contract.uid])))
     return Strip(contract.name, tuple(links), roles)
 
 

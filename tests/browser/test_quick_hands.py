@@ -140,3 +140,16 @@ def test_focus_stays_on_the_button_that_rebuilt_the_form(form: "Page") -> None:
     form.get_by_role("button", name="SQL").press("Enter")
     expect(form.get_by_label("Question in SQL")).to_be_visible()
     expect(form.get_by_role("button", name="SQL")).to_be_focused()
+
+
+def test_what_was_put_right_is_complained_of_no_more(form: "Page") -> None:
+    form.get_by_role("button", name="Add condition").click()
+    expect(form.get_by_label("Condition 1, from")).to_be_visible()
+    expect(form.get_by_role("alert")).to_have_count(0)
+    form.wait_for_load_state("networkidle")
+    form.locator("#ask-button").click()
+    expect(form.get_by_role("alert")).to_contain_text("still needs a value")
+    form.get_by_label("Condition 1, from").fill("40")
+    form.get_by_label("Condition 1, to").fill("60")
+    priced(form, AT_25)
+    expect(form.get_by_role("alert")).to_have_count(0)

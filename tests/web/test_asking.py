@@ -170,6 +170,42 @@ def test_every_button_of_the_form_gives_the_page_back(alice: Client, contract: C
     assert not Query.objects.exists()
 
 
+def test_a_row_that_was_only_just_added_is_no_fault_yet(alice: Client, contract: Contract) -> None:
+    page = html(send(alice, contract, **{"do": "add", "row-0-value": ""}))
+    assert "put right" not in page.partition('id="ask-form"')[2].partition("</form>")[0]
+    assert "still needs a value" in page.partition('id="quote"')[2], "the price says what it waits for"
+
+
+def test_a_scarce_quote_promises_no_accuracy_that_it_will_not_reach(people: Cast) -> None:
+    contract = make_contract(people, kappa="0", allotments={"alice": "0.5", "bob": "0.01"})
+    page = text(browser_of(people.bob).post(f"/contracts/{contract.uid}/quote/", {**GOOD, "amount": "5"}))
+    assert "You would get ±14" in page
+    assert "within 5 people" not in page
+    assert "Request more budget" in page
+    assert ", for 0.0100 ρ" in page, "the button says what pressing it costs"
+
+
+def test_where_a_diagnostic_decides_the_button_says_the_most_it_may_cost(people: Cast) -> None:
+    contract = make_contract(people, xi="0.05", kappa="0.5", allotments={"alice": "0.05"})
+    page = text(browser_of(people.alice).post(f"/contracts/{contract.uid}/quote/", {**GOOD, "amount": "2"}))
+    assert "At best you would get ±7" in page
+    assert ", up to 0.0500 ρ" in page
+
+
+def test_a_partition_that_would_decline_is_not_shown_as_free(contract: Contract, people: Cast) -> None:
+    page = html(browser_of(people.bob).post(f"/contracts/{contract.uid}/quote/", GOOD))
+    assert "does not answer it" in page
+    assert "fill-budget_partition" not in page
+
+
+def test_a_histogram_is_quoted_with_its_bins_and_why_they_cost_as_much_as_one(alice: Client, contract: Contract) -> None:
+    bins = {"group-0-column": "age", "group-0-how": "bins", "group-0-text": "10"}
+    everybody = {name: value for name, value in GOOD.items() if not name.startswith("row")}
+    page = text(alice.post(f"/contracts/{contract.uid}/quote/", everybody | bins))
+    assert "Bins: 0 to 9; 10 to 19; 20 to 29; …" in page
+    assert "cost as much as the dearest" in page
+
+
 def test_too_many_quotes_are_refused_calmly_in_the_panel_and_the_form_stays(
     people: Cast, contract: Contract, alice: Client, settings: Any
 ) -> None:

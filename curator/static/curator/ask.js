@@ -7,6 +7,7 @@
   let priced = ""; /* what the form held when the price on the page was made */
   let rebuild = null; /* the press that is about to replace the form: its control, its request, the press after it */
   let timer = 0;
+  let partsOpen = false; /* whether somebody reads the price bin by bin */
 
   const held = () => {
     const data = new FormData(form());
@@ -37,6 +38,11 @@
   };
 
   const trouble = (shown) => { document.getElementById("quote-trouble").hidden = !shown; };
+  /* what has a price has nothing left to put right */
+  const putRight = () => {
+    form().querySelectorAll(".problem, .problem-text").forEach((told) => told.remove());
+    form().querySelectorAll("[aria-invalid]").forEach((box) => box.removeAttribute("aria-invalid"));
+  };
   const rebuilds = (control) => control.getAttribute("hx-target") === "#ask-form";
   const press = (control) => window.htmx.trigger(control, control.name === "do" ? "click" : "change");
   const numbered = (control) => /^(row|group)-/.test(control.id);
@@ -66,12 +72,17 @@
   document.addEventListener("htmx:beforeSwap", (event) => {
     const { xhr } = event.detail;
     if (sent.has(xhr) && sent.get(xhr) !== held()) event.detail.shouldSwap = false;
+    const parts = document.getElementById("quote-parts");
+    if (parts) partsOpen = parts.open;
   });
 
   document.addEventListener("htmx:afterSettle", (event) => {
     const { xhr } = event.detail;
     if (!sent.has(xhr)) return;
+    const parts = document.getElementById("quote-parts");
+    if (parts) parts.open = partsOpen;
     const done = rebuild && rebuild.xhr === xhr ? rebuild : null;
+    if (!done && xhr.status === 200) putRight();
     priced = done ? held() : sent.get(xhr);
     sent.delete(xhr);
     trouble(false);

@@ -59,6 +59,7 @@ class GroupControl:
     hows: tuple[Option, ...]
     text: str
     text_label: str
+    unit: str
     problem: str
 
     @property
@@ -178,8 +179,8 @@ def _choices(column: Column, row: Row) -> tuple[Option, ...]:
 def _group(place: int, group: Group, schema: Schema, problem: str) -> GroupControl:
     column = find(schema, group.column)
     ordered = column is not None and column.ordered
-    label = {"bins": "How many bins", "edges": "Edges, apart by commas"}.get(group.how, "")
+    label, unit = {"bins": ("How many bins", "bins"), "edges": ("Edges, apart by commas", "")}.get(group.how, ("", ""))
     return GroupControl(
         place, _columns(schema, group.column), _options(HOWS, group.how) if ordered else (), group.text,
-        label if ordered else "", problem,
+        label if ordered else "", unit, problem,
     )  # fmt: skip
