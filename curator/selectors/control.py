@@ -42,6 +42,11 @@ class Gauge:
         return self.spent_share // 10
 
     @property
+    def est_left(self) -> Units:
+        """What the account for diagnostics still has."""
+        return max(0, self.rho_est - self.est_spent)
+
+    @property
     def est_percent(self) -> int:
         """The second bar's length in words."""
         return self.est_share // 10
@@ -98,6 +103,11 @@ class ControlPage:
     raises: tuple[Raise, ...]
     ends_on: date | None
     hold: Hold | None  # why the worker releases nothing, although the contract is open
+
+    @property
+    def open_raise(self) -> Raise | None:
+        """The raise that waits for a decision; there is at most one."""
+        return next((each for each in self.raises if each.state == TotalRaise.State.OPEN), None)
 
     @property
     def analysts(self) -> tuple[Person, ...]:

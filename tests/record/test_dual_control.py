@@ -80,7 +80,6 @@ def own_ways(story: Story) -> list[Callable[[], object]]:
         partial(contracts.approve_raise, curator=carol, proposal=proposal),
         partial(post, carol, f"raises/{uid}/approve/", {}, api=True),
         partial(post, carol, f"{page}/raises/", {"do": "approve", "raise": uid}, api=False),
-        partial(post, carol, f"{page}/control/", {"do": "approve-raise", "raise": uid}, api=False),
         partial(contracts.set_allotment, curator=carol, contract=contract, analyst=carol, rho=None, reason="why not"),
         partial(
             post, carol, f"contracts/{contract.uid}/allotments/", {"username": "carol", "rho": None, "reason": "x"}, api=True

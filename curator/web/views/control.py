@@ -17,8 +17,9 @@ from curator.refusals import status_of
 from curator.selectors.control import control_page
 from curator.selectors.control_room import Room, control_room
 from curator.services import contracts
+from curator.services.contract_rows import LIVE
 from curator.web.charts import analysts_chart, burn_chart
-from curator.web.forms.contracts import CloseForm, ControlForm, DiscardForm, EndForm, FreezeForm, RaiseForm, ReopenForm
+from curator.web.forms.contracts import CloseForm, ControlForm, DiscardForm, EndForm, FreezeForm, ReopenForm
 from curator.web.pages import add_refusal, contract_page, reader
 from curator.web.problems import Problem
 from curator.web.views.ask import see_other
@@ -26,12 +27,11 @@ from rdp_site import heartbeat
 
 FORMS: dict[str, tuple[type[ControlForm], ...]] = {
     Contract.State.DRAFT: (DiscardForm,),
-    Contract.State.OPEN: (RaiseForm, EndForm, FreezeForm, CloseForm),
-    Contract.State.FROZEN: (ReopenForm, RaiseForm, EndForm, CloseForm),
+    Contract.State.OPEN: (EndForm, FreezeForm, CloseForm),
+    Contract.State.FROZEN: (ReopenForm, EndForm, CloseForm),
     Contract.State.CLOSED: (),
 }
 STEPS: dict[str, tuple[Callable[..., object], str]] = {
-    "raise": (contracts.raise_total, "The total is raised, or proposed to the other curator."),
     "freeze": (contracts.freeze, "The contract is frozen."),
     "reopen": (contracts.reopen, "The contract is open again."),
     "close": (contracts.close, "The contract is closed."),
@@ -49,7 +49,7 @@ def control(request: HttpRequest, uid: UUID) -> HttpResponse:
         return _show(request, contract, forms)
     step = request.POST.get("do", "")
     try:
-        if told := _plain_step(step, request, user, contract):
+        if told := _plain_step(step, user, contract):
             messages.success(request, told)
             return see_other("control", contract.uid)
     except Refused as refused:
@@ -57,18 +57,11 @@ def control(request: HttpRequest, uid: UUID) -> HttpResponse:
     return _form_step(step, request, user, contract, forms)
 
 
-def _plain_step(step: str, request: HttpRequest, user: User, contract: Contract) -> str:
+def _plain_step(step: str, user: User, contract: Contract) -> str:
     """Buttons without a form of their own; empty where `step` is none of them."""
     if step == "open":
         contracts.open_draft(curator=user, contract=contract)
         return "The contract is open. Add the people who may ask."
-    if step in ("approve-raise", "reject-raise"):
-        proposal = access.raise_for(user, request.POST.get("raise", ""))
-        if step == "approve-raise":
-            contracts.approve_raise(curator=user, proposal=proposal)
-            return "The total is raised."
-        contracts.reject_raise(curator=user, proposal=proposal, note=request.POST.get("note", ""))
-        return "The raise is rejected."
     return ""
 
 
@@ -99,7 +92,8 @@ def _show(
     found, room = control_page(contract, now), room_of(contract, now)
     return contract_page(
         request, "contract/control.html", contract, here="control", status=status, control=found, forms=forms, problems=problems,
-        room=room, burn_chart=burn_chart(room.burned, contract.rho_ans), analysts_chart=analysts_chart(found.analysts),
+        room=room, may_raise=contract.state in LIVE,
+        burn_chart=burn_chart(room.burned, contract.rho_ans), analysts_chart=analysts_chart(found.analysts),
     )  # fmt: skip
 
 
