@@ -23,7 +23,8 @@ WRITES = {
     "api/v1/raises/<uuid:uid>/approve/", "api/v1/raises/<uuid:uid>/reject/", "api/v1/contracts/<uuid:uid>/members/remove/",
     "api/v1/contracts/<uuid:uid>/allotments/", "api/v1/invitations/accept/", "api/v1/invitations/<uuid:uid>/revoke/",
     "api/v1/budget-requests/<uuid:uid>/approve/", "api/v1/budget-requests/<uuid:uid>/reject/",
-    "api/v1/queries/<uuid:uid>/cancel/", "api/v1/datasets/<uuid:uid>/uploads/", "api/v1/uploads/<uuid:uid>/columns/",
+    "api/v1/queries/<uuid:uid>/save/", "api/v1/queries/<uuid:uid>/cancel/", "api/v1/datasets/<uuid:uid>/uploads/",
+    "api/v1/uploads/<uuid:uid>/columns/<int:place>/",
     "api/v1/uploads/<uuid:uid>/reading/", "api/v1/uploads/<uuid:uid>/suggestions/", "api/v1/uploads/<uuid:uid>/freeze/",
     "api/v1/uploads/<uuid:uid>/discard/", "api/v1/versions/<uuid:uid>/overlap/", "api/v1/contracts/<uuid:uid>/version/",
     "api/v1/audit/verify/", "api/v1/people/<str:username>/roles/", "api/v1/people/<str:username>/deactivate/",
@@ -43,6 +44,7 @@ MORE = {
     "audit/balance/<uuid:uid>/": ["?analyst=alice"], "contracts/<uuid:uid>/compare/": ["?whose=all"],
     "contracts/<uuid:uid>/released/": ["?within=1000"], "api/v1/audit/": ["?chain={c}", "?chain=site"],
     "api/v1/audit/export/": ["?chain={c}", "?chain=site"], "api/v1/audit/balance/": ["?contract={c}"],
+    "api/v1/contracts/<uuid:uid>/comparison/": ["?whose=all"],
 }  # fmt: skip
 
 

@@ -29,13 +29,14 @@ def make_sights(people: Cast, contract: Contract) -> Values:
     )
     contracts.add_member(curator=carol, contract=contract, user=person("cyril", Role.CURATOR), role=Role.CURATOR)
     contracts.raise_total(curator=carol, contract=contract, rho_total=units("3") or 0, reason="more tables")
+    events = [f"{chain}/{seq}" for chain, seq in AuditEvent.objects.values_list("chain", "seq")]
     return {
         "contracts": [chain], "balance": [chain], "queries": _uids(asked), "requests": [request.uid], "saved": [kept.uid],
         "invitation": [secret],
         "experiments": [experiment.uid], "verifications": [verification.uid], "new": [f"MQ/{secrets.token_hex(8)}"],
         "versions": _uids(DatasetVersion.objects), "datasets": _uids(DatasetVersion.objects, "dataset__uid"),
         "uploads": _uids(Upload.objects), "columns": range(3),
-        "audit": [f"{chain}/{seq}" for chain, seq in AuditEvent.objects.values_list("chain", "seq")],
+        "audit": events, "events": events,
     }  # fmt: skip
 
 

@@ -81,7 +81,7 @@ def test_cells_of_a_file_are_for_its_curator_alone_and_only_once_they_are_sugges
     found = [*places.hits(iter(told), cells), *places.raw_hits(iter(raw), cells)]
     seen = {place for place, _ in found}
     assert seen == {f"carol /uploads/{suggested.upload.uid}/columns/{place}/" for place in (1, 2)} | {
-        f"carol /api/v1/uploads/{suggested.upload.uid}/"
+        f"carol /api/v1/uploads/{suggested.upload.uid}/columns/"
     }
     assert {cell for _, cell in found} <= suggested.cells
     where = len(told) + len(raw)
