@@ -98,6 +98,8 @@ class Quote:
     @property
     def bins_words(self) -> str:
         """The first bins and the last one of a histogram that is asked whole, so that nobody pays for others than meant."""
+        if not self.parts:
+            return ""
         labels = [" · ".join(part.label) for part in self.parts]
         if len(labels) <= SHOWN_BINS or self.bins > len(labels):
             return "; ".join(labels[:SHOWN_BINS]) + ("; …" if self.bins > len(labels) else "")

@@ -69,15 +69,23 @@ def event_title(kind: str) -> str:
 
 
 @register.inclusion_tag("part/versus.html")
-def versus(residual: int, partition: int, *, price: bool = False, partition_kind: str = "met") -> dict[str, object]:
+def versus(
+    residual: int, partition: int, *, price: bool = False, residual_kind: str = "met", partition_kind: str = "met"
+) -> dict[str, object]:
     """Two charges beside each other, as bars of the same scale in the colours of their allocators; `price`: not yet paid.
 
-    A partition that declines is no cheaper: it has a word in place of a bar.
+    Who declines is no cheaper: a word stands in place of a bar.
     """
     widest = max(residual, partition, 1)
-    theirs = None if partition_kind == "declined" else partition
-    bars = (("residual", "Residual", residual), ("budget_partition", "Budget partition", theirs))
-    return {"price": price, "bars": [(name, title, units, round(1000 * (units or 0) / widest)) for name, title, units in bars]}
+    each = (
+        ("residual", "Residual", residual, residual_kind),
+        ("budget_partition", "Budget partition", partition, partition_kind),
+    )
+    bars = [
+        (name, title, None if kind.startswith("decline") else units, round(1000 * units / widest))
+        for name, title, units, kind in each
+    ]
+    return {"price": price, "bars": bars}
 
 
 @register.simple_tag

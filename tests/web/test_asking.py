@@ -196,6 +196,7 @@ def test_a_partition_that_would_decline_is_not_shown_as_free(contract: Contract,
     page = html(browser_of(people.bob).post(f"/contracts/{contract.uid}/quote/", GOOD))
     assert "does not answer it" in page
     assert "fill-budget_partition" not in page
+    assert "Bins:" not in page, "a single count has none"
 
 
 def test_a_histogram_is_quoted_with_its_bins_and_why_they_cost_as_much_as_one(alice: Client, contract: Contract) -> None:
