@@ -9,6 +9,7 @@ from django.http import HttpResponseBase
 from django.test import Client, override_settings
 
 from accounts import hashing as hashing_turns
+from accounts import throttles
 from accounts.models import User
 from tests.fixtures.figures import Figure
 
@@ -78,6 +79,25 @@ def test_two_hundred_names_from_one_address_are_mostly_not_hashed(alice: User, h
     assert hashing.times <= 20
     assert sign_in("alice", PASSWORD, address="203.0.113.9").status_code == 302
     figure(row=23, n=200, seen=f"changing names from one address, 20 an hour allowed: {hashing.times} hashed")
+
+
+@pytest.mark.trust
+def test_without_the_guard_by_name_every_guess_would_be_tried(alice: User, hashing: Hashing, figure: Figure) -> None:
+    with override_settings(SIGN_IN_RATE="1000/minute", AXES_ENABLED=False):
+        statuses = [sign_in("alice", f"guess {i}", forwarded=f"198.51.100.{i}").status_code for i in range(40)]
+    assert (statuses.count(429), hashing.times) == (0, 40)
+    figure(row=23, n=40, mutant="without the guard by name: 40 of 40 guesses tried, caught")
+
+
+@pytest.mark.trust
+def test_without_the_throttle_every_try_would_be_hashed(
+    alice: User, hashing: Hashing, figure: Figure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(throttles, "check", lambda *_: None)
+    with override_settings(SIGN_IN_RATE="20/hour"):
+        statuses = [sign_in(f"name{i}", "x").status_code for i in range(40)]
+    assert (statuses.count(429), hashing.times) == (0, 40)
+    figure(row=23, n=40, mutant="without the throttle before hashing: 40 of 40 hashed, caught")
 
 
 def test_a_whole_ipv6_network_counts_as_one(alice: User) -> None:

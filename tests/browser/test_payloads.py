@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from django.template import engines
 
 from curator.models import Contract, Dataset, Query
 from curator.services import budget_requests, contracts, execution
@@ -90,6 +91,46 @@ def test_nothing_that_people_type_is_run(page: "Page", site: str, figure: Figure
     assert not dialogs
     assert opened > 30
     figure(row=21, n=opened, seen=f"0 executions of {len(PAYLOADS)} payloads on as many pages in Chromium")
+
+
+@pytest.fixture
+def unescaped(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Templates write what people typed as it is."""
+    monkeypatch.setattr(engines["django"].engine, "autoescape", False)  # type: ignore[attr-defined]  # one of Django's own
+    return settings
+
+
+@pytest.fixture
+def unguarded(unescaped: Any) -> None:
+    """And no policy says what may be run."""
+    unescaped.MIDDLEWARE = [each for each in unescaped.MIDDLEWARE if "csp" not in each]
+
+
+def named(contract: Contract) -> list[str]:
+    """Pages on which the dataset's name, an image that is none, stands as a heading or in a table."""
+    return ["/datasets/", f"/datasets/{contract.dataset.uid}/"]
+
+
+@pytest.mark.trust
+def test_without_escaping_and_policy_it_would_be_run(unguarded: None, page: "Page", site: str, figure: Figure) -> None:
+    people, contract, _ = staged()
+    let_in(page, site, people.carol)
+    for address in named(contract):
+        page.goto(address)
+        page.wait_for_function("window.ran === 1")
+    figure(row=21, n=2, mutant="without escaping and policy: run on 2 of 2 pages, caught")
+
+
+@pytest.mark.trust
+def test_where_escaping_was_forgotten_the_policy_still_stops_it(unescaped: Any, page: "Page", site: str, figure: Figure) -> None:
+    people, contract, _ = staged()
+    let_in(page, site, people.carol)
+    for address in named(contract):
+        page.goto(address)
+        page.wait_for_load_state("networkidle")
+        assert page.locator("img[src=x]").count()
+        assert page.evaluate("window.ran") is None, address
+    figure(row=21, n=2, seen="by the policy alone, escaping switched off: 0 executions")
 
 
 def test_a_payload_survives_as_text(page: "Page", site: str) -> None:

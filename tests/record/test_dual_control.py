@@ -15,6 +15,7 @@ from accounts.models import Membership, Role, User
 from curator.mechanism.errors import Conflict, Refused
 from curator.models import Allotment, AnalystBudget, BudgetRequest, Contract, TotalRaise
 from curator.services import budget_requests, contracts
+from curator.services.contract_rows import LIVE, locked_for
 from curator.services.verification import verify
 from tests.cast import person
 from tests.fixtures.figures import Figure
@@ -100,7 +101,8 @@ def propose(story: Story) -> TotalRaise:
 
 def accepted(way: Callable[[], object]) -> bool:
     try:
-        return way() in (200, 201, 302, 303)
+        came = way()
+        return not isinstance(came, int) or came in (200, 201, 302, 303)
     except Refused:
         return False
 
@@ -112,6 +114,26 @@ def test_nobody_approves_their_own_by_any_way_in(story: Story, figure: Figure) -
     assert yes == []
     assert state(story) == before
     figure(row=20, n=len(ways), seen="approving one's own by service, API and page: accepted 0")
+
+
+def test_without_the_look_at_who_asked_people_would_approve_their_own(
+    story: Story, monkeypatch: pytest.MonkeyPatch, owner_connection: psycopg.Connection[Any], figure: Figure
+) -> None:
+    def undecided(curator: User, request: BudgetRequest) -> tuple[Contract, BudgetRequest]:
+        row = locked_for(curator, request.contract, *LIVE)
+        return row, BudgetRequest.objects.select_related("analyst").get(pk=request.pk)
+
+    monkeypatch.setattr(budget_requests, "_undecided", undecided)
+    owner_connection.execute("ALTER TABLE curator_budgetrequest DROP CONSTRAINT request_not_decided_by_asker")
+    carol, page = story.people.carol, f"/contracts/{story.contract.uid}"
+    ways: list[Callable[[BudgetRequest], Callable[[], object]]] = [
+        lambda wanted: partial(budget_requests.approve, curator=carol, request=wanted, granted=wanted.amount),
+        lambda wanted: partial(post, carol, f"budget-requests/{wanted.uid}/approve/", {}, api=True),
+        lambda wanted: partial(post, carol, f"{page}/requests/{wanted.uid}/", {"do": "approve", "granted": "0.2"}, api=False),
+    ]
+    assert [accepted(way(ask(story, carol))) for way in ways] == [True] * 3
+    assert "somebody decided their own request" in str(verify([story.contract]).first_difference)
+    figure(row=20, n=len(ways), mutant="without the look at who asked: accepted 3 of 3, caught, and found in the record")
 
 
 def test_what_was_asked_and_decided_cannot_be_edited(

@@ -6,6 +6,7 @@ import logging
 from functools import partial
 from typing import Any
 
+import psycopg
 import pytest
 from django.db import connection, transaction
 from kombu.exceptions import OperationalError as BrokerAway
@@ -47,6 +48,18 @@ def test_one_key_a_hundred_times_makes_one_question(people: Cast, contract: Cont
     values = {answer(Query.objects.get(pk=number)).value for number in at_once(fifty)}
     assert (len(values), charges) == (1, 1)
     figure(row=3, n=150, seen="one key 150 times, 50 at once: distinct values 1, charges 1")
+
+
+@pytest.mark.trust
+def test_without_a_look_at_the_key_each_press_would_be_a_question(
+    people: Cast, contract: Contract, bells: list[int], monkeypatch: pytest.MonkeyPatch,
+    owner_connection: psycopg.Connection[Any], figure: Figure,
+) -> None:  # fmt: skip
+    owner_connection.execute("ALTER TABLE curator_query DROP CONSTRAINT query_once_per_key")
+    monkeypatch.setattr(queries, "_earlier", lambda *_: [])
+    made = {*at_once([partial(submit, people.alice, contract, body(WOMEN), "the-form")] * 20)}
+    assert len(made) == Query.objects.count() == 20
+    figure(row=3, n=20, mutant="without the look at the key: one form made 20 questions, caught")
 
 
 def test_a_key_with_another_body_is_refused_and_the_first_stands(people: Cast, contract: Contract) -> None:

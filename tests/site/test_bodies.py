@@ -13,7 +13,10 @@ import psutil
 import pytest
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore
+from django.http import QueryDict
+from django.http.multipartparser import MultiPartParser
 from django.test import Client
+from django.utils.datastructures import MultiValueDict
 from pytest_django import Settings
 
 from accounts.models import User
@@ -128,6 +131,25 @@ def test_each_address_takes_what_it_needs(people: Cast, settings: Settings) -> N
         assert answer.status_code == status, path
     assert answer.json()["code"] == "body_too_large"
     assert not Dataset.objects.exists()
+
+
+@pytest.mark.trust
+def test_without_a_look_at_the_length_large_bodies_would_be_read(
+    people: Cast, settings: Settings, monkeypatch: pytest.MonkeyPatch, figure: Figure
+) -> None:
+    """The form's own limit comes after every byte was read and written to disk."""
+    monkeypatch.setattr(bodies, "most_bytes", lambda *_: sys.maxsize)
+    large = b"a" * (bodies.FORM + 1)
+    parsed: list[int] = []
+
+    def parse(self: MultiPartParser) -> tuple[QueryDict, MultiValueDict[str, object]]:
+        parsed.append(self._content_length)  # type: ignore[attr-defined]  # Django's own
+        return QueryDict(), MultiValueDict()
+
+    monkeypatch.setattr(MultiPartParser, "parse", parse)
+    browser_of(people.carol).post("/contracts/new/", large, content_type="multipart/form-data; boundary=b")
+    assert parsed == [len(large)]
+    figure(row=22, n=1, mutant="without the look at the length: a body of 8 MB reaches the parser, caught")
 
 
 @pytest.mark.parametrize("length", ["9" * 20, "9" * 400, "0" * 30 + "1"])

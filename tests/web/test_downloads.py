@@ -3,9 +3,11 @@
 import csv
 import io
 import json
+import re
 
 import pytest
 
+from curator.selectors import spreadsheet
 from curator.selectors.spreadsheet import safe, safe_row
 from curator.services import execution
 from tests.cast import ROWS, cast, make_contract, make_version
@@ -38,10 +40,29 @@ def test_a_cell_that_starts_like_a_formula_is_neutralised(cell: str) -> None:
 
 @pytest.mark.trust
 def test_the_whole_corpus_in_one_figure(figure: Figure) -> None:
-    unsafe = [cell for cell in FORMULAS if safe(cell) == cell]
-    changed = [cell for cell in NUMBERS if safe_row([cell]) != [cell]]
-    assert unsafe == changed == []
+    assert (unsafe(), changed()) == ([], [])
     figure(row=21, n=len(FORMULAS) + len(NUMBERS), seen="0 unsafe cells, 0 numbers turned into text")
+
+
+def unsafe() -> list[str]:
+    return [cell for cell in FORMULAS if safe_row([cell]) == [cell]]
+
+
+def changed() -> list[str]:
+    return [cell for cell in NUMBERS if safe_row([cell]) != [cell]]
+
+
+@pytest.mark.trust
+def test_cells_as_they_are_and_an_apostrophe_before_every_sign_are_both_found(
+    monkeypatch: pytest.MonkeyPatch, figure: Figure
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(spreadsheet, "STARTS", ())
+        assert unsafe() == list(FORMULAS)
+    monkeypatch.setattr(spreadsheet, "NUMBER", re.compile("never"))
+    assert changed() == ["-3", "-0.25"]
+    told = f"cells as they are: {len(FORMULAS)} formulas, caught; an apostrophe before every sign: 2 numbers spoilt, caught"
+    figure(row=21, n=len(FORMULAS) + len(NUMBERS), mutant=told)
 
 
 @pytest.mark.parametrize("cell", NUMBERS)

@@ -4,12 +4,15 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from itertools import islice
+from math import floor
+from typing import Any
 
+import psycopg
 import pytest
 
 from accounts.models import Role, User
 from curator import queue
-from curator.mechanism import accuracy, controller
+from curator.mechanism import accuracy, controller, rho
 from curator.mechanism.accuracy import Within
 from curator.mechanism.controller import Need, Terms, UnderScarcity
 from curator.mechanism.rho import UNITS_PER_RHO
@@ -33,6 +36,19 @@ def people(db: None, monkeypatch: pytest.MonkeyPatch) -> Cast:
 def test_twenty_adaptive_analysts_who_share_all_get_no_more_than_one_would(people: Cast, figure: Figure) -> None:
     """Each asks next what the last shared answer suggests. An account per analyst would claim a twentieth of what they know."""
     contract = make_contract(people, rows=ROWS, rho_total="0.5")
+    claims = collude(people, contract)
+    assert sum(claims) == contract.spent_bound <= contract.rho_total == units("0.5")
+    check_books(contract)
+    known, claimed = contract.spent_bound / UNITS_PER_RHO, max(claims) / UNITS_PER_RHO
+    assert known > 5 * claimed
+    figure(
+        row=11, n=ANALYSTS * ROUNDS,
+        seen=f"together {known:.3f} of 0.5 rho; an account per analyst alone would have claimed {claimed:.3f} (unsound)",
+    )  # fmt: skip
+
+
+def collude(people: Cast, contract: Contract) -> list[int]:
+    """Twenty with an allotment each ask and share, round after round; what an account of each alone would say."""
     ring = [person(f"colluder{n}", Role.ANALYST) for n in range(ANALYSTS)]
     for each in ring:
         contracts.add_member(curator=people.carol, contract=contract, user=each, role=Role.ANALYST, allotment=units("0.05"))
@@ -43,15 +59,22 @@ def test_twenty_adaptive_analysts_who_share_all_get_no_more_than_one_would(peopl
             execution.run(contract.pk)
         shared += sum(answer(query).value or 0 for query in asked)
     contract.refresh_from_db()
-    claims = list(AnalystBudget.objects.filter(contract=contract, analyst__in=ring).values_list("spent", flat=True))
-    assert sum(claims) == contract.spent_bound <= contract.rho_total == units("0.5")
-    check_books(contract)
-    known, claimed = contract.spent_bound / UNITS_PER_RHO, max(claims) / UNITS_PER_RHO
-    assert known > 5 * claimed
-    figure(
-        row=11, n=ANALYSTS * ROUNDS,
-        seen=f"together {known:.3f} of 0.5 rho; an account per analyst alone would have claimed {claimed:.3f} (unsound)",
-    )  # fmt: skip
+    return list(AnalystBudget.objects.filter(contract=contract, analyst__in=ring).values_list("spent", flat=True))
+
+
+@pytest.mark.trust
+def test_with_an_account_of_each_alone_they_would_get_more(
+    people: Cast, monkeypatch: pytest.MonkeyPatch, owner_connection: psycopg.Connection[Any], figure: Figure
+) -> None:
+    """Each within their allotment, and nobody looks at the whole: not the controller, not the database."""
+    available = controller.available
+    monkeypatch.setattr(controller, "available", lambda *, pool, **rest: available(pool=UNITS_PER_RHO, **rest))
+    owner_connection.execute("ALTER TABLE curator_contract DROP CONSTRAINT contract_ans_within")
+    contract = make_contract(people, rows=ROWS, rho_total="0.25")
+    claims = collude(people, contract)
+    assert max(claims) <= (units("0.05") or 0) and contract.spent_bound > contract.rho_total
+    times = contract.spent_bound / contract.rho_total
+    figure(row=11, n=ANALYSTS * ROUNDS, mutant=f"limits of each analyst alone: {times:.1f} times the budget together, caught")
 
 
 def _ask_on(analyst: User, contract: Contract, where: dict[str, object]) -> Query:
@@ -87,3 +110,10 @@ def test_a_million_grains_of_dust_are_never_charged_below_what_they_are_worth(gr
     ratio = decided_dust(grains)
     assert ratio >= 1
     figure(row=9, n=grains, seen=f"dust decided on end: charged / true {float(ratio):,.0f}, at least 1")
+
+
+@pytest.mark.trust
+def test_dust_that_is_rounded_down_would_be_free(monkeypatch: pytest.MonkeyPatch, figure: Figure) -> None:
+    monkeypatch.setattr(rho, "charge_units", lambda amount: floor(amount * UNITS_PER_RHO))
+    assert decided_dust(1_000) < 1
+    figure(row=9, n=1_000, mutant="charges rounded to the nearest unit below: dust is free, caught")

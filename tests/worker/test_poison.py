@@ -18,6 +18,7 @@ from curator.services import claiming, execution, failpoints, recording
 from rdp_site.environment import VAR, is_embedded
 from rdp_site.postgres import Cluster, load
 from tests.cast import ROWS, Cast, cast, make_contract, units
+from tests.fixtures.figures import Figure
 from tests.worker.scene import WOMEN, ask, check_books, once, places, state
 
 pytestmark = pytest.mark.django_db
@@ -61,6 +62,20 @@ def test_what_cannot_be_counted_fails_after_two_attempts_and_the_rest_is_served(
     assert LedgerEntry.objects.count() == 10 - len(bad)
     assert "SECRET42" not in caplog.text and str(CANARY) not in caplog.text
     check_books(contract)
+
+
+@pytest.mark.trust
+def test_without_a_limit_of_attempts_one_question_would_stop_all_others(
+    people: Cast, monkeypatch: pytest.MonkeyPatch, figure: Figure
+) -> None:
+    monkeypatch.setattr(claiming, "MAX_ATTEMPTS", 10**6)
+    monkeypatch.setattr(execution, "TURN_SECONDS", 2.0)
+    contract = make_contract(people, rows=ROWS)
+    asked = [ask(people.alice, contract, where, rho="0.001") for where, _ in zip(places(), range(10), strict=False)]
+    break_on(monkeypatch, asked[:1])
+    execution.run(contract.pk)
+    assert {state(query) for query in asked} == {"waiting"} and Query.objects.get(pk=asked[0].pk).attempts > 2
+    figure(row=17, n=10, mutant="without a limit of attempts: tried again for ever, 0 of 9 others served, caught")
 
 
 def test_a_failure_is_told_on_the_chain_by_its_code_alone(people: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
