@@ -45,6 +45,7 @@ class UploadDetail(Shape):
     columns = serializers.SerializerMethodField(help_text="how many the file has")
     declared = serializers.SerializerMethodField(help_text="how many of them are declared")
     report = serializers.SerializerMethodField(help_text="figures of the records; null before the worker read them")
+    misfits = serializers.SerializerMethodField(help_text="columns of which most cells do not fit what is declared")
 
     def get_columns(self, upload: Upload) -> int:
         """Those too that hold nothing that can be read."""
@@ -56,6 +57,10 @@ class UploadDetail(Shape):
         entries: Any = drafted.get("columns", {})
         names = {entry["name"] for entry in entries} if isinstance(entries, list) else set(entries)
         return len(names & set(_header(upload)))
+
+    def get_misfits(self, upload: Upload) -> list[str]:
+        """What freezing asks about."""
+        return [one.name for one in uploads.misfits_of(upload)] if upload.state == Upload.State.DESCRIBED else []
 
     @extend_schema_field(AnyObject(allow_null=True))
     def get_report(self, upload: Upload) -> Mapping[str, object] | None:
@@ -74,7 +79,10 @@ class ColumnShape(Shape):
     name = serializers.CharField()
     holds = serializers.CharField(help_text="what it holds instead of cells that can be read; else empty")
     shapes = serializers.DictField(child=serializers.IntegerField(), help_text="what its cells look like")
+    dates = serializers.DictField(child=serializers.IntegerField(), help_text="cells by each form in which they are dates")
     cells = serializers.DictField(child=serializers.IntegerField(), help_text="what would not fit, by what is declared")
+    checked = serializers.BooleanField(help_text="whether the file was read since it was declared so")
+    offenders = AnyObject(help_text="texts that do not fit, [text, cells] each, and cells with others; for you alone")
     declared = AnyObject(allow_null=True, help_text="as in a schema; null: it will be left out")
     suggested = AnyObject(allow_null=True)
 
@@ -86,7 +94,7 @@ _COLUMN: Fields = {
     "missing": serializers.BooleanField(required=False),
     "out_of_domain": serializers.ChoiceField(["clamp", "other", "missing"], required=False),
 }
-_COLUMN |= {name: serializers.CharField(required=False) for name in ("low", "high", "step", "title")}
+_COLUMN |= {name: serializers.CharField(required=False) for name in ("low", "high", "step", "title", "date_format")}
 COLUMN = inline_serializer("ColumnBody", _COLUMN)
 READING = inline_serializer(
     "ReadingBody", {"delimiter": serializers.CharField(required=False), "decimal_comma": serializers.BooleanField(required=False)}
@@ -96,7 +104,15 @@ SUGGEST = inline_serializer(
     {"columns": serializers.ListField(child=serializers.CharField()), "acknowledged": serializers.BooleanField()},
 )
 REASON = inline_serializer("DiscardBody", {"reason": serializers.CharField()})
-FREEZE = inline_serializer("FreezeBody", {**UNIT, "table": serializers.CharField(required=False)})
+FREEZE = inline_serializer(
+    "FreezeBody",
+    {
+        **UNIT, "table": serializers.CharField(required=False),
+        "misfits": serializers.ListField(
+            child=serializers.CharField(), required=False, help_text="columns of which you know that most cells do not fit"
+        ),
+    },
+)  # fmt: skip
 OVERLAP = inline_serializer(
     "OverlapBody",
     {"other": serializers.CharField(), "same_people": serializers.BooleanField(), "reason": serializers.CharField()},
@@ -104,7 +120,13 @@ OVERLAP = inline_serializer(
 USE = inline_serializer("UseBody", {"version": serializers.CharField(), "reason": serializers.CharField()})
 
 
-BY_COLUMN = ("shapes", "cells", "unreadable")  # members of the worker's report that have a line for each column
+BY_COLUMN = (
+    "shapes",
+    "cells",
+    "unreadable",
+    "dates",
+    "checked",
+)  # members of the worker's report that have a line for each column
 
 
 def _header(upload: Upload) -> list[str]:
@@ -135,8 +157,8 @@ class Columns(Api):
     def get(self, request: Request, uid: UUID) -> Response:
         """The columns of the file in its order, with what was found in them, what is declared, and what was suggested."""
         found = access.upload_for(caller(request), uid)
-        report = datasets.parse_report(found) or {}
-        return Response(paged(file_columns(found, report, uploads.suggestions_of(found), after=mark_of(request)), ColumnShape))
+        report, suggested, bad = datasets.parse_report(found) or {}, uploads.suggestions_of(found), uploads.offenders_of(found)
+        return Response(paged(file_columns(found, report, suggested, bad, after=mark_of(request)), ColumnShape))
 
     @extend_schema(request=COLUMNS, responses=UploadDetail)
     def post(self, request: Request, uid: UUID) -> Response:
@@ -198,9 +220,7 @@ class Suggestions(Api):
         """Have domains suggested from the records. `acknowledged`: that they can show through; asking goes onto the record."""
         found = access.upload_for(caller(request), uid)
         body = only(body_of(request), "columns", "acknowledged")
-        names = body.get("columns")
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise BadInput("no_columns", "columns: expected a list of names", field="columns")
+        names = _names(body.get("columns"), "columns")
         asked = uploads.ask_for_suggestions(
             curator=caller(request), upload=found, columns=names, acknowledged=_truth(body, "acknowledged")
         )
@@ -214,9 +234,10 @@ class Freeze(Api):
     def post(self, request: Request, uid: UUID) -> Response:
         """Say whom it protects and have it frozen by what is declared."""
         found = access.upload_for(caller(request), uid)
-        body = only(body_of(request), *UNIT, "table")
-        table = text_of(body, "table", found.table)
-        return _shown(uploads.hand_over(curator=caller(request), upload=found, unit=unit_of(body), table=table), 202)
+        body = only(body_of(request), *UNIT, "table", "misfits")
+        table, misfits = text_of(body, "table", found.table), _names(body.get("misfits", []), "misfits")
+        handed = uploads.hand_over(curator=caller(request), upload=found, unit=unit_of(body), table=table, misfits=misfits)
+        return _shown(handed, 202)
 
 
 class Discard(Api):
@@ -255,6 +276,12 @@ class Use(Api):
         version = access.version_for(curator, text_of(body, "version"))
         changed = contracts.set_version(curator=curator, contract=found, version=version, reason=text_of(body, "reason"))
         return Response(ContractLine(changed).data)
+
+
+def _names(value: object, field: str) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise BadInput("no_columns", f"{field}: expected a list of names", field=field)
+    return value
 
 
 def _truth(body: Mapping[str, Any], name: str) -> bool:

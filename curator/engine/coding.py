@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from curator.engine.offending import Offenders
 from curator.engine.shapes import plain_number
 from curator.mechanism.domains import Grid
 from curator.mechanism.schema import Column
@@ -26,9 +27,10 @@ GROUPED = "digits in groups"  # stands in for a number that is none: no column r
 class Coder:
     """Reads one column, batch after batch."""
 
-    def __init__(self, column: Column, *, decimal_comma: bool = False, key: str = "") -> None:
+    def __init__(self, column: Column, *, decimal_comma: bool = False, key: str = "", offenders: Offenders | None = None) -> None:
         self.column = column
         self.tally: Counter[str] = Counter()
+        self.offenders = offenders
         self._comma = decimal_comma and column.kind in ("integer", "decimal")
         self._keyed = hashlib.blake2b(column.name.encode(), key=key.encode()[:64], digest_size=32) if key else None
         self._fingerprint = 0
@@ -47,12 +49,16 @@ class Coder:
 
     def encode(self, texts: pa.DictionaryArray) -> Codes:
         """The code of each cell."""
-        distinct = [self._look(text) for text in [*texts.dictionary.to_pylist(), None]]
+        written = [*texts.dictionary.to_pylist(), None]
+        distinct = [self._look(text) for text in written]
         places = texts.indices.fill_null(len(distinct) - 1).to_numpy(zero_copy_only=False)
-        for (_, verdict, mark), times in zip(distinct, np.bincount(places, minlength=len(distinct)).tolist(), strict=True):
+        counted = np.bincount(places, minlength=len(distinct)).tolist()
+        for text, (_, verdict, mark), times in zip(written, distinct, counted, strict=True):
             self._fingerprint = (self._fingerprint + mark * times) % MODULUS
             if verdict and times:
                 self.tally[verdict] += times
+                if self.offenders is not None:
+                    self.offenders.take(text or "", verdict, times)
         codes: Codes = np.array([code for code, _, _ in distinct], dtype=self._kind)[places]
         return codes
 

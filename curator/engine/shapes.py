@@ -9,9 +9,10 @@ from collections import Counter
 import numpy as np
 import pyarrow as pa
 
-from curator.mechanism.values import normalise, read_any_number, read_date
+from curator.mechanism.dates import ISO, forms_of
+from curator.mechanism.values import normalise, read_any_number
 
-SHAPES = ("blank", "whole", "decimal", "date", "truth", "grouped", "text")
+SHAPES = ("blank", "whole", "decimal", "date", "dated", "truth", "grouped", "text")
 _TRUTH = frozenset(("true", "false", "yes", "no", "y", "n"))
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 #: 1,234,567 and 1.234,56 and 1 234: digits in groups, which no rule of ours reads, because 1.234 may be either
@@ -41,17 +42,22 @@ def shape(text: str, *, decimal_comma: bool = False) -> str:
     number = read_any_number(plain_number(tidy, decimal_comma=decimal_comma) or "")
     if number is not None:
         return "whole" if number.denominator == 1 else "decimal"
-    if read_date(tidy, with_time=True) is not None:
-        return "date"
+    if forms := forms_of(tidy):
+        return "date" if ISO in forms else "dated"
     if tidy.casefold() in _TRUTH:
         return "truth"
     return "grouped" if _GROUPED.fullmatch(tidy) else "text"
 
 
-def count_shapes(texts: pa.DictionaryArray, tally: Counter[str], *, decimal_comma: bool) -> None:
-    """Add the shapes of one batch to a tally; each distinct text is looked at once."""
-    distinct = [shape(text or "", decimal_comma=decimal_comma) for text in [*texts.dictionary.to_pylist(), None]]
-    places = texts.indices.fill_null(len(distinct) - 1).to_numpy(zero_copy_only=False)
-    for found, times in zip(distinct, np.bincount(places, minlength=len(distinct)).tolist(), strict=True):
+def count_shapes(texts: pa.DictionaryArray, tally: Counter[str], dates: Counter[str], *, decimal_comma: bool) -> None:
+    """Add one batch to a tally of shapes, and to one of the forms in which cells are dates (`mechanism.dates`; ISO is a shape).
+
+    A cell counts under each form that reads it, 03/04/2024 under two. Each distinct text is looked at once.
+    """
+    written = [normalise(text or "") for text in [*texts.dictionary.to_pylist(), None]]
+    places = texts.indices.fill_null(len(written) - 1).to_numpy(zero_copy_only=False)
+    for text, times in zip(written, np.bincount(places, minlength=len(written)).tolist(), strict=True):
         if times:
-            tally[found] += times
+            tally[shape(text, decimal_comma=decimal_comma)] += times
+            for form in forms_of(text):
+                dates[form] += times

@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from curator.engine.shapes import plain_number, shape
 from curator.mechanism.columns import FALSE_TEXTS, TRUE_TEXTS
-from curator.mechanism.values import MAX_TEXT, has_control, normalise, read_any_number, read_date
+from curator.mechanism.dates import FORMS, ISO, read_written
+from curator.mechanism.values import MAX_TEXT, has_control, normalise, read_any_number
 
 MOST_VALUES = 500  # different texts that are still suggested as categories
 NOTHING = frozenset(("na", "n/a", "#n/a", "nan", "none", "null", "-", ".", "?", "missing", "unknown"))
@@ -36,7 +37,8 @@ class Suggester:
         self._blank = False
         self._shapes: Counter[str] = Counter()
         self._numbers: list[Fraction] = []  # lowest and highest
-        self._days: list[date] = []
+        self._days: dict[str, list[date]] = {}  # by form: lowest and highest
+        self._dated: Counter[str] = Counter()
         self._places = 0
 
     def take(self, texts: pa.DictionaryArray) -> None:
@@ -56,14 +58,21 @@ class Suggester:
             self._keep(text)
             if found in ("whole", "decimal"):
                 self._number(text)
-            elif found == "date" and (day := read_date(text, with_time=True)):
-                self._days = [min([*self._days, day]), max([*self._days, day])]
+            elif found in ("date", "dated"):
+                self._date(text)
 
     def _keep(self, text: str) -> None:
         if len(text) > MAX_TEXT or has_control(text) or (len(self._texts) >= MOST_VALUES and text not in self._texts):
             self._too_many = True
         else:
             self._texts.add(text)
+
+    def _date(self, text: str) -> None:
+        for form in FORMS:
+            if (day := read_written(text, form)) is not None:
+                days = [*self._days.get(form, ()), day]
+                self._days[form] = [min(days), max(days)]
+                self._dated[form] += 1
 
     def _number(self, text: str) -> None:
         plain = plain_number(text, decimal_comma=self._comma) or ""
@@ -75,7 +84,7 @@ class Suggester:
 
     def suggestion(self) -> Mapping[str, object] | None:
         """A column as a schema's JSON has it; None where the cells suggest nothing."""
-        domain = self._truth() or self._dates() or self._grid() or self._categories()
+        domain = self._truth() or self._dates() or self._grid() or (None if self._mostly("dated") else self._categories())
         if domain is None:
             return None
         nothing = sorted(self._nothing)
@@ -91,9 +100,13 @@ class Suggester:
         return {"kind": "boolean", "out_of_domain": "other"} if folded != {"1"} and folded != {"0"} else None
 
     def _dates(self) -> dict[str, object] | None:
-        if not self._mostly("date"):
+        """Only where one form alone reads most texts best: whether 03/04 is in March or April is not for us to say."""
+        (form, most), *others = [*self._dated.most_common(2), ("", 0)]
+        if most < MOST * self._shapes.total() or not most or others[0][1] == most:
             return None
-        return {"kind": "date", "low": self._days[0].isoformat(), "high": self._days[1].isoformat(), "out_of_domain": "other"}
+        first, last = self._days[form]
+        written = {} if form == ISO else {"date_format": form}
+        return {"kind": "date", "low": first.isoformat(), "high": last.isoformat(), **written, "out_of_domain": "other"}
 
     def _grid(self) -> dict[str, object] | None:
         if not self._mostly("whole", "decimal") or max(map(abs, self._numbers)) > LARGEST:

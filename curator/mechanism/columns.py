@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 
+from curator.mechanism.dates import FORMS, ISO
 from curator.mechanism.domains import MAX_CODES, Grid, Listed, date_grid, number_grid
 from curator.mechanism.errors import BadInput
 from curator.mechanism.values import MAX_TEXT, Literal, echo, has_control, hint, normalise, whole_key
@@ -36,8 +37,8 @@ class Column:
 
     `spellings` of a category are other texts by which the file says a value: `("F", ("f", "female"))`.
 
-    `low`, `high`, `step` are texts (numbers or ISO dates). `out_of_domain` empty means: `clamp` for ordered kinds, else
-    `missing` where nulls are allowed, else `other`. A category or boolean needs `other` or `missing` to fall into.
+    `low`, `high`, `step` are texts (numbers or ISO dates); `date_format` is how the file writes dates. `out_of_domain` empty
+    means: `clamp` for ordered kinds, else `missing` where nulls are allowed, else `other`, which a category or boolean needs.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Column:
     false_texts: tuple[str, ...] = FALSE_TEXTS
     spellings: tuple[tuple[str, tuple[str, ...]], ...] = ()
     title: str = ""
+    date_format: str = ISO
     domain: Listed | Grid = field(init=False, repr=False, compare=False)
     _missing_positions: tuple[Fraction, ...] = field(init=False, repr=False, compare=False)
 
@@ -79,6 +81,7 @@ class Column:
             "step": self.step not in ("", "1") if self.kind == "integer" else bool(self.step) and self.kind != "decimal",
             "true_texts": self.true_texts != TRUE_TEXTS and self.kind != "boolean",
             "false_texts": self.false_texts != FALSE_TEXTS and self.kind != "boolean",
+            "date_format": self.date_format != ISO and self.kind != "date",
             "title": len(self.title) > MAX_TEXT or has_control(self.title),
         }
         for name in (name for name, wrong in strange.items() if wrong):
@@ -110,13 +113,18 @@ class Column:
             if not getattr(self, name):
                 raise BadInput("bad_schema", f"The {name}est value of {echo(self.name)} is needed.", field=name)
         if self.kind == "date":
-            return date_grid(self.low, self.high)
+            return date_grid(self.low, self.high, self._form())
         if self.kind == "decimal" and not self.step:
             raise BadInput("bad_schema", f"The step between two values of {echo(self.name)} is needed.", field="step")
         grid = number_grid(self.low, self.high, self.step if self.kind == "decimal" else "1")
         if self.kind == "integer" and grid.places:
             raise BadInput("bad_schema", f"Expected a whole number, not {echo(self.low)}.", field="low")
         return grid
+
+    def _form(self) -> str:
+        if self.date_format in FORMS:
+            return self.date_format
+        raise BadInput("bad_schema", f"Expected one of {', '.join(FORMS)}, not {echo(self.date_format)}.", field="date_format")
 
     def _categories(self) -> Listed:
         values = _texts(self.values, "values", blank=False)

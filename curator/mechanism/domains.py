@@ -10,6 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from math import floor
 
+from curator.mechanism.dates import ISO, read_written
 from curator.mechanism.errors import BadInput
 from curator.mechanism.values import echo, read_any_number, read_date, read_number, whole_key
 
@@ -74,13 +75,17 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """low, low + step, …, `count` points: whole numbers, decimals with `places` digits, or days (then low is a day number)."""
+    """low, low + step, …, `count` points: whole numbers, decimals with `places` digits, or days (then low is a day number).
+
+    `written` is the form in which a file writes its days (`dates.FORMS`).
+    """
 
     low: Fraction
     step: Fraction
     count: int
     places: int = 0
     dates: bool = False
+    written: str = ISO
 
     def label(self, code: int) -> str:
         """The text of a code, with as many decimals as bounds and step have."""
@@ -95,10 +100,10 @@ class Grid:
     def read(self, text: str, *, from_file: bool = False) -> Fraction | None:
         """Position of a written value in steps from `low` (any fraction, also outside the grid), or None if unreadable.
 
-        A file may write dates with a time and numbers of any size; a question may not.
+        A file may write dates in a form of its own, with a time, and numbers of any size; a question may not.
         """
         if self.dates:
-            day = read_date(text, with_time=from_file)
+            day = read_written(text, self.written) if from_file else read_date(text)
             return None if day is None else Fraction(day.toordinal()) - self.low
         number = read_any_number(text) if from_file else read_number(text)
         return None if number is None else (number - self.low) / self.step
@@ -127,17 +132,18 @@ def number_grid(low: str, high: str, step: str) -> Grid:
     return Grid(first, width, _countable(int(steps) + 1), places=max(_places(low), _places(step)))
 
 
-def date_grid(low: str, high: str) -> Grid:
-    """One point a day between two ISO dates."""
+def date_grid(low: str, high: str, written: str = ISO) -> Grid:
+    """One point a day between two ISO dates; `written`: the form in which files write them."""
     days = []
     for text, name in ((low, "low"), (high, "high")):
         day = read_date(text)
         if day is None:
-            raise BadInput("bad_schema", f"Expected a date written YYYY-MM-DD, not {echo(text)}.", field=name)
+            detail = f"Expected a date written YYYY-MM-DD, not {echo(text)}. Bounds are written so whatever the file does."
+            raise BadInput("bad_schema", detail, field=name)
         days.append(day.toordinal())
     if days[1] < days[0]:
         raise BadInput("bad_schema", f"The last date {echo(high)} lies before the first {echo(low)}.", field="high")
-    return Grid(Fraction(days[0]), Fraction(1), _countable(days[1] - days[0] + 1), dates=True)
+    return Grid(Fraction(days[0]), Fraction(1), _countable(days[1] - days[0] + 1), dates=True, written=written)
 
 
 def _number(text: str, name: str) -> Fraction:

@@ -14,6 +14,7 @@ from math import prod
 from typing import Self
 
 from curator.mechanism.columns import FALSE_TEXTS, TRUE_TEXTS, Column
+from curator.mechanism.dates import ISO
 from curator.mechanism.errors import BadInput
 from curator.mechanism.values import echo, harmless, hint, normalise, read_number
 
@@ -21,7 +22,7 @@ __all__ = ["Column", "Schema"]
 
 MAX_COLUMNS = 1_000
 
-_TEXT_FIELDS = ("name", "kind", "out_of_domain", "title")
+_TEXT_FIELDS = ("name", "kind", "out_of_domain", "title", "date_format")
 _BOUND_FIELDS = ("low", "high", "step")
 _LIST_FIELDS = ("values", "missing_texts", "true_texts", "false_texts")
 _FIELDS = (*_TEXT_FIELDS, *_BOUND_FIELDS, *_LIST_FIELDS, "missing", "spellings")
@@ -101,6 +102,8 @@ def _column_json(column: Column) -> dict[str, object]:
         entry["spellings"] = {value: list(texts) for value, texts in column.spellings}
     if column.ordered:
         entry |= {name: _bound_json(column, name) for name in (_BOUND_FIELDS if column.kind == "decimal" else ("low", "high"))}
+    if column.date_format != ISO:
+        entry["date_format"] = column.date_format
     if column.kind == "boolean" and (column.true_texts, column.false_texts) != (TRUE_TEXTS, FALSE_TEXTS):
         entry |= {"true_texts": list(column.true_texts), "false_texts": list(column.false_texts)}
     if column.missing_texts != ("",):

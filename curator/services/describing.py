@@ -58,5 +58,6 @@ def _describe(upload: Upload, alive: Callable[[], object]) -> Described:
 
 def _leave(upload: Upload, described: Described) -> None:
     upload_files.leave(upload_files.report_path(upload), json.loads(described.description.to_json()))
+    upload_files.leave(upload_files.offenders_path(upload), described.offenders)
     if described.suggestions:
         upload_files.leave(upload_files.suggestions_path(upload), described.suggestions)

@@ -37,6 +37,11 @@ def suggestions_path(upload: Upload) -> Path:
     return Path(settings.UPLOADS_DIR) / f"{upload.uid}.suggestions.json"
 
 
+def offenders_path(upload: Upload) -> Path:
+    """Where the worker leaves texts of cells that do not fit, until the upload is frozen, refused or discarded."""
+    return Path(settings.UPLOADS_DIR) / f"{upload.uid}.offenders.json"
+
+
 def read(path: Path) -> Mapping[str, object] | None:
     """What the worker left at a path; None while there is nothing."""
     try:
@@ -84,8 +89,8 @@ def succeeded(upload: Upload) -> None:
 
 
 def forget(upload: Upload) -> None:
-    """Delete the file itself and what was suggested from it: what stays of it are codes."""
-    for path in (path_of(upload), suggestions_path(upload), _tries(upload)):
+    """Delete the file itself, what was suggested from it and what did not fit: what stays of it are codes."""
+    for path in (path_of(upload), suggestions_path(upload), offenders_path(upload), _tries(upload)):
         path.unlink(missing_ok=True)
 
 

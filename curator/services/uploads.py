@@ -4,7 +4,7 @@ Each step locks the upload's row; steps are refused while the worker has the fil
 curator declares is public in the end and stands in the row; what the worker found stays in the folder of uploads.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from django.core.files.base import File
@@ -17,6 +17,8 @@ from curator.mechanism.errors import BadInput, Conflict
 from curator.mechanism.schema import Column, Schema
 from curator.mechanism.values import echo
 from curator.models import Dataset, Upload
+from curator.selectors import fitting
+from curator.selectors.fitting import Misfit
 from curator.services import datasets, texts, upload_files
 from curator.services.datasets import PrivacyUnit
 
@@ -125,13 +127,30 @@ def suggestions_of(upload: Upload) -> Mapping[str, Any]:
     return upload_files.read(upload_files.suggestions_path(upload)) or {}
 
 
-def hand_over(*, curator: User, upload: Upload, unit: PrivacyUnit, table: str = "people", ring: bool = True) -> Upload:
-    """Let the worker freeze the file by what is drafted; columns that are not are left out. From here on it stands."""
+def offenders_of(upload: Upload) -> Mapping[str, Any]:
+    """Texts of cells that do not fit what is declared, by column, as of the last reading: for the curator alone."""
+    return upload_files.read(upload_files.offenders_path(upload)) or {}
+
+
+def misfits_of(upload: Upload) -> tuple[Misfit, ...]:
+    """Declared columns of which most cells do not fit, as the curator was told: each needs their word before it is frozen."""
+    header, drafted = header_of(upload), upload.draft.get("columns", {})
+    return fitting.misfits({name: drafted[name] for name in header if name in drafted}, datasets.parse_report(upload) or {})
+
+
+def hand_over(
+    *, curator: User, upload: Upload, unit: PrivacyUnit, table: str = "people", misfits: Collection[str] = (), ring: bool = True
+) -> Upload:
+    """Let the worker freeze the file by what is drafted; columns that are not are left out. From here on it stands.
+
+    `misfits` are columns of which the curator knows that most cells do not fit: BadInput where another has turned out to be one.
+    """
     with transaction.atomic():
         row = _locked(curator, upload)
         header = header_of(row)
         drafted = row.draft.get("columns", {})
         schema = _whole([drafted[name] for name in header if name in drafted])
+        _require_known(misfits_of(row), misfits)
         if unit.person_column and unit.person_column not in header:
             detail = f"The file has no column {echo(unit.person_column)}."
             raise BadInput("column_not_in_file", detail, field="person_column")
@@ -157,6 +176,14 @@ def discard(*, curator: User, upload: Upload, reason: str) -> Upload:
     upload_files.forget(row)
     upload_files.report_path(row).unlink(missing_ok=True)
     return row
+
+
+def _require_known(found: Sequence[Misfit], known: Collection[str]) -> None:
+    unknown = [one.name for one in found if one.name not in known]
+    if unknown:
+        names = ", ".join(map(echo, unknown))
+        detail = f"Most cells of {names} do not fit what is declared: mend the column, or say that you know."
+        raise BadInput("column_does_not_fit", detail, field="misfits")
 
 
 def _whole(entries: list[object]) -> Schema:

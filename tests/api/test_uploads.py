@@ -133,3 +133,25 @@ def test_a_column_may_have_as_many_values_as_on_the_page(people: Cast, carol: Ca
     assert carol.call("PUT", f"uploads/{upload.uid}/columns/0/", {"kind": "category", "values": values})[0] == 200
     status, told = carol.call("PUT", f"uploads/{upload.uid}/columns/0/", {"kind": "category", "values": ["x" * 2_000_001]})
     assert (status, told["code"]) == (413, "body_too_large")
+
+
+def test_freezing_what_does_not_fit_takes_a_word_here_too(people: Cast, carol: Caller) -> None:
+    upload = sent(people.carol, "id;born\n1;31.01.1970\n2;28.02.1980\n")
+    born = {"name": "born", "kind": "date", "low": "1900-01-01", "high": "2020-12-31", "out_of_domain": "other"}
+    path = f"uploads/{upload.uid}/"
+    carol.post(f"{path}columns/", {"columns": [born]})
+    carol.post(f"{path}reading/", {})
+    served(upload)
+    column = carol.get(f"{path}columns/")["results"][1]
+    assert column["offenders"] == {"texts": [["28.02.1980", 1], ["31.01.1970", 1]], "others": 0}
+    assert (column["dates"], column["checked"], carol.get(path)["misfits"]) == ({"dd.mm.yyyy": 2}, True, ["born"])
+    status, told = carol.post(f"{path}freeze/", {"privacy_unit": "record"})
+    assert (status, told["code"], told["field"]) == (400, "column_does_not_fit", "misfits")
+    assert carol.post(f"{path}freeze/", {"privacy_unit": "record", "misfits": "born"})[0] == 400
+    assert carol.post(f"{path}columns/", {"columns": [{**born, "date_format": "dd.mm.yyyy"}]})[0] == 200
+    column = carol.get(f"{path}columns/")["results"][1]
+    assert (column["cells"], column["checked"], column["offenders"]) == ({}, False, {})
+    carol.post(f"{path}reading/", {})
+    served(upload)
+    assert carol.get(path)["misfits"] == []
+    assert carol.post(f"{path}freeze/", {"privacy_unit": "record"})[0] == 202

@@ -81,7 +81,7 @@ def files(people: Cast) -> tuple[Upload, Upload]:
     described = sent(people.carol, name="Panel")
     spelled = {"F": ["f", "female"], "M": ["m"]}
     sexes = {"name": "sex", "kind": "category", "values": ["F", "M"], "spellings": spelled, "title": "Sex"}
-    incomes = {"name": "income", "kind": "decimal", "low": 0, "high": 100, "step": 0.5, "missing": True}
+    incomes = {"name": "income", "kind": "decimal", "low": 0, "high": 10, "step": 0.5, "missing": True}
     for column in (sexes, incomes):
         uploads.declare(curator=people.carol, upload=described, column=column)
     uploads.ask_for_suggestions(curator=people.carol, upload=described, columns=["born"], acknowledged=True)
@@ -136,6 +136,7 @@ def file_pages(scene: Pictured) -> dict[str, str]:
     file, version = f"/uploads/{scene.described.uid}", f"/versions/{scene.contract.version.uid}"
     return {
         "upload": f"{file}/", "upload-refused": f"/uploads/{scene.refused.uid}/", "column": f"{file}/columns/2/",
+        "column-misfit": f"{file}/columns/1/",
         "column-suggested": f"{file}/columns/4/", "column-undeclared": f"{file}/columns/0/", "suggest": f"{file}/suggest/",
         "freeze": f"{file}/freeze/", "version-use": f"{version}/use/", "version-overlap": f"{version}/overlap/",
     }  # fmt: skip

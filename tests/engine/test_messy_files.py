@@ -72,10 +72,10 @@ def test_a_very_long_name_is_read_and_cannot_be_declared(tmp_path: Path) -> None
         schema(number("x" * 201))
 
 
-def test_dates_are_iso_dates_and_nothing_else_is_guessed(tmp_path: Path) -> None:
+def test_dates_are_iso_dates_where_nothing_else_is_declared(tmp_path: Path) -> None:
     cells = ["2020-01-31", "2020-01-31T10:00:00", "31.01.2020", "01/31/2020", "2020-02-30", "20200131", "Jan 31, 2020", ""]
     path = put(tmp_path, "day;x\n" + "".join(f"{cell};\n" for cell in cells))
-    assert shapes(path, "day") == {"date": 2, "text": 4, "whole": 1, "blank": 1}
+    assert shapes(path, "day") == {"date": 2, "dated": 2, "text": 2, "whole": 1, "blank": 1}
     column = {"name": "day", "kind": "date", "low": "2019-01-01", "high": "2021-01-01", "missing": True, "out_of_domain": "other"}
     assert labels(path, column) == ["2020-01-31"] * 2 + ["missing"] + ["other"] * 5
 

@@ -1,4 +1,4 @@
-"""The cells of a file that a curator sends are nobody's to see, save where that curator has had a domain suggested from them.
+"""The cells of a file are nobody's to see; its curator sees what was suggested from them, or did not fit what was declared.
 
 Four files with cells that stand nowhere else: described, suggested from, frozen and asked about, refused. Then the search.
 """

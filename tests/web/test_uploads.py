@@ -187,7 +187,7 @@ def test_nothing_declared_is_nothing_to_freeze(carol: Client) -> None:
 
 def test_a_file_is_the_workers_or_the_curators_and_final_in_the_end(carol: Client) -> None:
     upload = send(carol)
-    declare(carol, upload, 1, kind="decimal", low="0", high="10", step="1")
+    declare(carol, upload, 1, kind="decimal", low="0", high="5000", step="0.25")
     carol.post(f"/uploads/{upload.uid}/", {"do": "check"})
     assert carol.post(f"/uploads/{upload.uid}/", {"do": "check"}).status_code == 409
     assert freeze(carol, upload).status_code == 409
@@ -210,7 +210,7 @@ def test_a_file_can_be_discarded_with_a_reason_and_leaves_nothing(carol: Client)
 
 def test_the_next_version_starts_from_what_was_declared(carol: Client) -> None:
     first = send(carol)
-    declare(carol, first, 1, kind="decimal", low="0", high="10", step="1")
+    declare(carol, first, 1, kind="decimal", low="0", high="5000", step="1")
     freeze(carol, first, table="panel")
     served(first)
     second = send(carol, MESSY.replace("note", "remark"), address=f"/datasets/{first.dataset.uid}/versions/new/")
@@ -225,7 +225,7 @@ def test_the_next_version_starts_from_what_was_declared(carol: Client) -> None:
 def test_the_same_records_again_need_a_word_before_a_second_contract(carol: Client, people: Cast, settings: Settings) -> None:
     settings.CONTENT_HASH_KEY = "a key of the tests, of more than thirty-two characters"
     first = send(carol)
-    declare(carol, first, 1, kind="decimal", low="0", high="10", step="1")
+    declare(carol, first, 1, kind="decimal", low="0", high="5000", step="1")
     freeze(carol, first)
     old = served(first).version
     assert old is not None

@@ -10,17 +10,19 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
 from curator.mechanism.columns import FALSE_TEXTS, TRUE_TEXTS
+from curator.mechanism.dates import FORMS, ISO
 
 KINDS = [
     ("", "Leave it out"), ("category", "Categories"), ("boolean", "Yes or no"), ("integer", "Whole numbers"),
     ("decimal", "Decimals"), ("date", "Dates"),
 ]  # fmt: skip
+DATE_FORMS = [(form, f"{form} (ISO)" if form == ISO else form) for form in FORMS]
 RULES = [("clamp", "move to the nearest bound"), ("other", "keep apart as “other”"), ("missing", "count as missing")]
 MAX_VALUES_FILE = 2_000_000  # bytes
 #: Which boxes speak of which kind.
 PARTS: Mapping[str, Sequence[str]] = {
     "category": ("values", "spellings"), "boolean": ("true_texts", "false_texts"), "integer": ("low", "high"),
-    "decimal": ("low", "high", "step"), "date": ("low", "high"),
+    "decimal": ("low", "high", "step"), "date": ("low", "high", "date_format"),
 }  # fmt: skip
 
 
@@ -43,7 +45,14 @@ class ColumnForm(forms.Form):
     title = forms.CharField(label="Title", max_length=200, required=False, help_text="What people call it. Public.")
     values = Lines(label="Values", rows=7, help_text="One on a line, in their order. From the code book, not from the file.")
     values_file = forms.FileField(label="or a file of them", required=False, help_text="Plain text, one value on a line.")
-    spellings = Lines(label="Other spellings in the file", rows=3, help_text="One on a line, as in: female = F")
+    spellings = Lines(
+        label="Other spellings in the file (in the file = declared value)", rows=3,
+        help_text="One on a line: female = F, where the file says female for the value F.",
+    )  # fmt: skip
+    date_format = forms.ChoiceField(
+        label="Dates in the file are written", choices=DATE_FORMS, required=False, initial=ISO,
+        help_text="What cannot be read so becomes what is said below. The bounds are YYYY-MM-DD all the same.",
+    )  # fmt: skip
     low = forms.CharField(label="Lowest", max_length=60, required=False)
     high = forms.CharField(label="Highest", max_length=60, required=False)
     step = forms.CharField(label="Step", max_length=60, required=False, help_text="Between two values, as in 0.01.")
@@ -52,6 +61,7 @@ class ColumnForm(forms.Form):
     missing = forms.BooleanField(label="Blank cells are possible and kept apart as “missing”", required=False)
     missing_texts = Lines(label="Texts that mean missing", rows=3, help_text="One on a line, as in NA or -9. Blank always does.")
     out_of_domain = forms.ChoiceField(label="Cells outside the domain", choices=RULES, required=False)
+    not_listed = forms.ChoiceField(label="Cells with none of the values", choices=RULES[1:], required=False)
 
     def __init__(self, *args: Any, name: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -69,6 +79,7 @@ class ColumnForm(forms.Form):
             ("for-boolean", [self["true_texts"], self["false_texts"]]),
             ("for-ordered", [self["low"], self["high"]]),
             ("for-decimal", [self["step"]]),
+            ("for-date", [self["date_format"]]),
         ]
 
     def clean_values_file(self) -> list[str]:
@@ -106,10 +117,15 @@ class ColumnForm(forms.Form):
             "missing_texts": list(dict.fromkeys(texts)), "out_of_domain": self._rule(),
         }  # fmt: skip
 
+    def box_of(self, field: str | None) -> str | None:
+        """The box that a refusal about a part of the column belongs to."""
+        return "not_listed" if field == "out_of_domain" and self.cleaned_data["kind"] in ("category", "boolean") else field
+
     def _rule(self) -> str:
-        """A rule that only ordered kinds have is none for the others: theirs is then left to the schema."""
-        chosen: str = self.cleaned_data["out_of_domain"]
-        return "" if chosen == "clamp" and self.cleaned_data["kind"] in ("category", "boolean") else chosen
+        """Each of the two boxes has the rules that fit its kinds."""
+        listed = self.cleaned_data["kind"] in ("category", "boolean")
+        rule: str = self.cleaned_data["not_listed" if listed else "out_of_domain"]
+        return rule
 
 
 def initial_of(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,4 +137,5 @@ def initial_of(entry: Mapping[str, Any]) -> dict[str, Any]:
         "true_texts": entry.get("true_texts", TRUE_TEXTS), "false_texts": entry.get("false_texts", FALSE_TEXTS),
     }  # fmt: skip
     plain = {name: entry.get(name, "") for name in ("kind", "title", "low", "high", "step", "missing", "out_of_domain")}
+    plain |= {"not_listed": plain["out_of_domain"], "date_format": entry.get("date_format", ISO)}
     return {**plain, **{name: "\n".join(texts) for name, texts in lines.items()}}

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 
 from curator.models import Contract, DatasetVersion
+from curator.selectors.fitting import Misfit
 from curator.services.datasets import PrivacyUnit, privacy_unit
 
 UNITS = [
@@ -114,9 +115,13 @@ class FreezeForm(forms.Form):
         label="Most records of one person", max_length=6, required=False, widget=forms.TextInput(attrs={"inputmode": "numeric"})
     )
     table = forms.CharField(label="Table name", max_length=63, help_text="What a question's FROM says.")
+    misfits = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, required=False)
 
-    def __init__(self, *args: Any, names: Sequence[str], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, names: Sequence[str], misfits: Sequence[Misfit] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields["misfits"] = forms.MultipleChoiceField(
+            widget=forms.CheckboxSelectMultiple, required=False, choices=[(one.name, one.words) for one in misfits]
+        )
         choices = [("", "none"), *((name, name) for name in names)]
         self.fields["person_column"] = forms.ChoiceField(
             label="Column that names the person", choices=choices, required=False, help_text="One that is not declared."

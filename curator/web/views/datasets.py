@@ -4,7 +4,6 @@ import json
 from functools import partial
 from uuid import UUID
 
-from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_http_methods, require_safe
@@ -27,6 +26,7 @@ EXAMPLE = json.dumps(
             {"name": "age", "kind": "integer", "low": 0, "high": 99},
             {"name": "region", "kind": "category", "values": ["North", "South"], "missing": True},
             {"name": "member", "kind": "boolean"},
+            {"name": "born", "kind": "date", "low": "1900-01-01", "high": "2025-12-31", "date_format": "dd.mm.yyyy"},
         ]
     },
     indent=1,
@@ -82,7 +82,6 @@ def _upload(request: HttpRequest, user: User, kind: type[UploadForm], existing: 
 
 def _onward(request: HttpRequest, form: UploadForm, made: Upload) -> HttpResponse:
     if form.declared:
-        messages.success(request, "The file is with the worker. A version appears here when it is frozen.")
         return see_other("dataset", made.dataset.uid)
     return see_other("upload", made.uid)
 

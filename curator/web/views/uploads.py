@@ -24,7 +24,8 @@ from curator.web.views.ask import see_other
 
 def whole_page(upload: Upload) -> UploadPage:
     """An upload with the worker's report and suggestions, for its curator."""
-    return upload_page(upload, datasets.parse_report(upload), uploads.suggestions_of(upload))
+    suggested, offenders = uploads.suggestions_of(upload), uploads.offenders_of(upload)
+    return upload_page(upload, datasets.parse_report(upload), suggested, offenders)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -38,11 +39,13 @@ def upload(request: HttpRequest, uid: UUID) -> HttpResponse:
         told = _change(request, user, found)
     except Refused as refused:
         return _show(request, found, problem=refused.detail, status=status_of(refused))
-    messages.success(request, told)
+    if told:
+        messages.success(request, told)
     return see_other("upload", found.uid)
 
 
 def _change(request: HttpRequest, user: User, found: Upload) -> str:
+    """Do it, and say what was done; that the worker is at it says the page itself, while it is."""
     do = request.POST.get("do")
     if do == "discard":
         uploads.discard(curator=user, upload=found, reason=request.POST.get("reason", ""))
@@ -50,7 +53,7 @@ def _change(request: HttpRequest, user: User, found: Upload) -> str:
     form = ReadingForm(request.POST if do == "reading" else {})
     given = form.cleaned_data if do == "reading" and form.is_valid() else {}
     uploads.read_again(curator=user, upload=found, **given)
-    return "The worker is reading the file once more."
+    return ""
 
 
 def _show(request: HttpRequest, found: Upload, *, problem: str = "", status: int = 200) -> HttpResponse:
@@ -81,6 +84,7 @@ def column(request: HttpRequest, uid: UUID, place: int) -> HttpResponse:
         try:
             _declare(user, found, row, form)
         except Refused as refused:
+            refused.field = form.box_of(refused.field)
             add_refusal(form, refused)
             status = status_of(refused)
         else:
@@ -126,9 +130,6 @@ def suggest(request: HttpRequest, uid: UUID) -> HttpResponse:
                 add_refusal(form, refused)
                 status = status_of(refused)
             else:
-                messages.success(
-                    request, "The worker looks at these columns. What it suggests fills their forms; you confirm it."
-                )
                 return see_other("upload", found.uid)
     return page(request, "dataset/suggest.html", here="datasets", status=status, upload=shown, form=form)
 
@@ -139,18 +140,21 @@ def freeze(request: HttpRequest, uid: UUID) -> HttpResponse:
     user = reader(request)
     found = access.upload_for(user, uid)
     shown = whole_page(found)
-    form = FreezeForm(request.POST or None, initial={"table": shown.table}, names=[column.name for column in shown.left_out])
+    misfits = uploads.misfits_of(found) if shown.described else ()
+    left_out = [column.name for column in shown.left_out]
+    form = FreezeForm(request.POST or None, initial={"table": shown.table}, names=left_out, misfits=misfits)
     status = 200
     if request.method == "POST":
         status = 400
         if form.is_valid():
             try:
-                uploads.hand_over(curator=user, upload=found, unit=form.privacy_unit(), table=form.cleaned_data["table"])
+                data = form.cleaned_data
+                unit, table, known = form.privacy_unit(), data["table"], data["misfits"]
+                uploads.hand_over(curator=user, upload=found, unit=unit, table=table, misfits=known)
             except Refused as refused:
                 refused.field = "unit" if refused.field == "privacy_unit" else refused.field
                 add_refusal(form, refused)
                 status = status_of(refused)
             else:
-                messages.success(request, "The worker freezes it. A version appears here when it has.")
                 return see_other("dataset", shown.dataset_uid)
     return page(request, "dataset/freeze.html", here="datasets", status=status, upload=shown, form=form)
