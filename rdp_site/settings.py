@@ -12,6 +12,7 @@ import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from rdp_site import openapi
 from rdp_site.connections import broker_conninfo, embedded_databases, external_databases
 from rdp_site.environment import ROOT, VAR, default_receipts, is_embedded, read_secret
 
@@ -222,19 +223,7 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "curator.api.errors.handle",
     "COERCE_DECIMAL_TO_STRING": True,
 }
-SPECTACULAR_SETTINGS = {
-    "TITLE": "Budgeted counts",
-    "VERSION": "1",
-    "SERVE_INCLUDE_SCHEMA": False,
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "REDOC_DIST": "SIDECAR",
-    "ENUM_NAME_OVERRIDES": {
-        "QueryState": "curator.models.queries.Query.State",
-        "RequestState": "curator.models.contracts.BudgetRequest.State",
-        "ExperimentState": "curator.models.experiments.Experiment.State",
-    },
-}
+SPECTACULAR_SETTINGS = openapi.SETTINGS
 
 # The worker: messages carry ids and nothing else, results live in rows
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serializer
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema, inline_serializer
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -40,12 +40,32 @@ ASK = inline_serializer(
 )
 
 
+EXAMPLES = [
+    OpenApiExample(
+        "A count",
+        value={"sql": "SELECT COUNT(*) FROM people WHERE age >= 40", "accuracy": {"within": 25, "confidence": 0.95}},
+        request_only=True,
+    ),
+    OpenApiExample(
+        "A histogram, as conditions",
+        value={
+            "where": {"all": [{"column": "age", "at_least": 40}, {"column": "sex", "in": ["F"]}]},
+            "group_by": [{"column": "income", "bins": 8}],
+            "accuracy": {"within": 25, "confidence": 0.95, "simultaneous": True},
+            "under_scarcity": "partial",
+            "label": "Income of women from 40 on",
+        },
+        request_only=True,
+    ),
+]
+
+
 class Quote(Api):
     """`contracts/{id}/quote/`"""
 
     reads_by_post = reads_questions = True
 
-    @extend_schema(request=ASK, responses=QuotedShape)
+    @extend_schema(request=ASK, responses=QuotedShape, examples=EXAMPLES)
     def post(self, request: Request, uid: UUID) -> Response:
         """Price a question as of now, and write it as SQL and as conditions. Spends, reads and stores nothing."""
         analyst = caller(request)
@@ -62,7 +82,7 @@ class Rehearse(Api):
 
     reads_by_post = reads_questions = True
 
-    @extend_schema(request=ASK, responses=RehearsalShape)
+    @extend_schema(request=ASK, responses=RehearsalShape, examples=EXAMPLES)
     def post(self, request: Request, uid: UUID) -> Response:
         """Try a question on people made up from the public schema. Reads no record, spends, draws on and stores nothing."""
         contract = access.contract_for(caller(request), uid, role=Role.ANALYST)
@@ -83,7 +103,7 @@ class Queries(Api):
         contract = access.contract_for(analyst, uid, role=Role.ANALYST)
         return Response(paged(workspace.my_queries(contract, analyst, before=_mark(request), limit=50), QueryLine))
 
-    @extend_schema(request=ASK, responses={202: SubmittedShape}, parameters=[KEY])
+    @extend_schema(request=ASK, responses={202: SubmittedShape}, parameters=[KEY], examples=EXAMPLES)
     def post(self, request: Request, uid: UUID) -> Response:
         """Ask one question, or a list of up to 500 that are decided in its order; the same key and body give the same ones."""
         analyst = caller(request)
