@@ -90,12 +90,13 @@ def make_version(
 
 def make_contract(
     people: Cast, version: DatasetVersion | None = None, *, rho_total: str = "1", xi: str = "0", kappa: str = "0.02",
-    allotments: Mapping[str, str] | None = None, rows: Sequence[Mapping[str, str]] | None = None, **settings: Any,
+    allotments: Mapping[str, str] | None = None, rows: Sequence[Mapping[str, str]] | None = None,
+    name: str = "The people of 2020", **settings: Any,
 ) -> Contract:  # fmt: skip
     """An open contract of Carol's: Alice and Bob ask (without limits of their own, unless `allotments` says), Dora audits."""
     version = version or make_version(people.carol, rows=rows)
     contract = contracts.open_contract(
-        curator=people.carol, version=version, name="The people of 2020", rho_total=rho.parse(rho_total, field="rho_total"),
+        curator=people.carol, version=version, name=name, rho_total=rho.parse(rho_total, field="rho_total"),
         xi=Decimal(xi), kappa=Decimal(kappa), **settings,
     )  # fmt: skip
     given = dict(allotments or {})
