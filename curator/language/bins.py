@@ -66,8 +66,12 @@ def _equal(column: Column, bins: int, field: str) -> list[Slice]:
     """Exactly `bins` runs of codes whose lengths differ by at most one; the last ends with the highest value."""
     count = column.value_count
     if bins > count:
-        detail = f"{echo(column.name)} has {count:,} values, {_span(column)}: at most {count:,} bins."
-        raise BadInput("too_many_bins", detail, field=field, maximum=count)
+        most = min(count, MAX_BINS)
+        detail = f"{echo(column.name)} has {count:,} values, {_span(column)}: at most {most:,} bins."
+        raise BadInput("too_many_bins", detail, field=field, maximum=most)
+    if bins > MAX_BINS:
+        detail = f"A question has at most {MAX_BINS:,} bins, not {bins:,}."
+        raise BadInput("too_many_bins", detail, field=field, maximum=MAX_BINS)
     starts = [place * count // bins for place in range(bins + 1)]
     return [_run(column, low, high - 1) for low, high in pairwise(starts)]
 

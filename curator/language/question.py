@@ -128,15 +128,12 @@ def _group(entry: object, field: str) -> GroupBy:
 
 
 def whole_bins(value: object, field: str) -> int:
-    """A number of bins; refuses what is no whole number of at least 1 (no_bins) or more than MAX_BINS (too_many_bins)."""
+    """A number of bins; refuses what is no whole number of at least 1 (no_bins). How many fit, the column knows."""
     number = read_number(value) if isinstance(value, int | Decimal) and not isinstance(value, bool) else None
     if number is None or number.denominator != 1:
         raise BadInput("bad_group", f"Expected a whole number of bins from 1 to {MAX_BINS:,}, not {echo(value)}.", field=field)
     if number < 1:
         raise BadInput("no_bins", f"Expected at least one bin, not {echo(value)}.", field=field)
-    if number > MAX_BINS:
-        detail = f"A question has at most {MAX_BINS:,} bins, not {int(number):,}."
-        raise BadInput("too_many_bins", detail, field=field, maximum=MAX_BINS)
     return int(number)
 
 

@@ -26,7 +26,7 @@ def _fail(where: str, text: object) -> None:
         os.abort()
 
 
-def _shape(text: str, *, decimal_comma: bool) -> str:
+def _shape(text: str, *, decimal_comma: bool = False) -> str:
     _fail("describe", text)
     return shape(text, decimal_comma=decimal_comma)
 

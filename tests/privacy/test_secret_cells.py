@@ -22,6 +22,7 @@ from tests.cast import Cast, cast, make_contract
 from tests.fixtures.figures import Figure
 from tests.fixtures.worker import Worker
 from tests.privacy import places
+from tests.privacy.sights import make_sights
 from tests.web.crawling import crawl
 from tests.web.scene import browser_of
 from tests.worker.scene import WOMEN, ask, is_final, until
@@ -129,8 +130,8 @@ def test_a_private_cell_that_breaks_its_reader_is_told_to_nobody(
     with override_settings(MAIL_AFTER=0.0):
         mailing.deliver()
     api = [f"/api/v1/uploads/{upload.uid}/" for upload in Upload.objects.all()]
-    told = [*places.tables(), *places.logs(worker), *kept(), *(("mail", f"{each.subject} {each.body}") for each in mail.outbox)]
-    told += places.pages(contract, people.alice, people.bob, people.carol, people.dora)
+    told = [*places.tables(), *places.logs(worker), *kept(), *places.letters()]
+    told += places.pages(make_sights(people, contract), people.alice, people.bob, people.carol, people.dora)
     told += [(each.address, each.text) for who in (people.alice, people.carol, people.dora) for each in crawl(who, *api)]
     raw = list(places.raw_files())
     assert list(itertools.chain(places.hits(iter(told), {SECRET}), places.raw_hits(iter(raw), {SECRET}))) == []

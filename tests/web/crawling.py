@@ -46,14 +46,13 @@ def crawl(user: User, *more: str) -> Iterator[Answer]:
     for place, address in enumerate(known):
         assert place < MOST, known[-5:]
         response = client.get(address)
-        body = b"".join(response) if response.streaming else response.content  # type: ignore[arg-type]  # not asynchronous here
+        body = b"".join(response) if response.streaming else response.content
         kind = response.headers.get("Content-Type", "").partition(";")[0]
         yield Answer(address, response.status_code, kind, dict(response.headers), body)
         links = Links()
         if kind == "text/html":
             links.feed(body.decode())
         known += dict.fromkeys(where for link in links.found if (where := here(address, link)) and where not in known)
-    return
 
 
 def here(address: str, link: str) -> str:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections import defaultdict
 from dataclasses import dataclass, field
 from decimal import Decimal
 from html.parser import HTMLParser
@@ -13,11 +14,11 @@ from django.test import override_settings
 
 from accounts import invitations, tokens
 from accounts.models import ApiToken, Role
-from curator.models import Contract, Query
+from curator.models import Contract, Dataset, Query, Upload
 from curator.services import budget_requests, contracts, datasets, execution, mailing, raises, saved
 from tests.cast import Cast, make_contract, make_version, person, units
 from tests.fixtures.figures import Figure
-from tests.privacy import places
+from tests.privacy import addresses
 from tests.uploads import sent
 from tests.web.crawling import Answer, crawl
 from tests.web.scene import accuracy, ask
@@ -109,11 +110,28 @@ def checked(answer: Answer) -> bool:
     return MARKUP in answer.text or MARKUP in json.dumps(answer.text)
 
 
+def calls(contract: Contract) -> list[str]:
+    """Every call of the API that only looks."""
+    about: dict[str, list[object]] = {
+        "contracts": [contract.uid],
+        "uploads": uids(Upload),
+        "datasets": uids(Dataset),
+        "queries": uids(Query),
+    }
+    values: dict[str, list[object]] = defaultdict(list, about)
+    found = addresses.looked_at(values)
+    mine = [route for route in found if route.startswith("api/v1/") and route not in addresses.POSTED]
+    return [address for route in mine for address in found[route]]
+
+
+def uids(model: type[Upload] | type[Dataset] | type[Query]) -> list[object]:
+    return list(model.objects.values_list("uid", flat=True))
+
+
 @pytest.mark.trust
 def test_markup_is_text_wherever_links_lead(people: Cast, figure: Figure) -> None:
     contract, _ = named_by_markup(people)
-    api = [address.format(c=contract.uid) for address in places.PAGES if address.startswith("/api/")]
-    api += ["/api/v1/notices/", f"/api/v1/contracts/{contract.uid}/saved/", f"/api/v1/contracts/{contract.uid}/budget-requests/"]
+    api = calls(contract)
     looked = 0
     for name, least in (("alice", 35), ("bob", 30), ("carol", 70), ("dora", 45)):
         answers = list(crawl(getattr(people, name), *api))
