@@ -58,13 +58,18 @@ def addresses(contract: Contract) -> dict[str, list[str]]:
         "alice": ["/", f"{inside}/", f"{inside}/ask/", f"{inside}/ask/?from={count}", f"{inside}/released/",
                   f"{inside}/released/?column=age&within=450", f"{inside}/saved/", f"{inside}/compare/",
                   f"{inside}/compare/?whose=all", f"{inside}/budget/", *per_query, "/api/v1/contracts/", f"{api}/",
-                  f"{api}/queries/", f"{api}/releases/", f"{api}/released/", f"{api}/comparison/", f"{api}/saved/",
-                  f"/api/v1/queries/{count}/", f"/api/v1/queries/{histogram}/"],
+                  f"{api}/queries/", f"{api}/releases/", f"{api}/released/", f"{api}/comparison/", f"{api}/comparison/?whose=all",
+                  f"{api}/saved/", f"/api/v1/queries/{count}/", f"/api/v1/queries/{histogram}/",
+                  f"/api/v1/queries/{histogram}/answer/", f"/api/v1/queries/{count}/answer.csv/", "/api/v1/notices/"],
         "carol": ["/", f"{inside}/control/", f"{inside}/people/", f"{inside}/requests/", f"{inside}/compare/",
                   f"{inside}/compare/?whose=bob", f"{inside}/laboratory/", "/datasets/", f"/datasets/{contract.dataset.uid}/",
-                  "/contracts/new/", f"/queries/{count}/", f"{api}/budget-requests/"],
+                  "/contracts/new/", f"/queries/{count}/", f"{api}/budget-requests/",
+                  f"{api}/budget-requests/inbox/", f"{api}/members/", f"{api}/control/", f"{api}/experiments/",
+                  f"/api/v1/datasets/{contract.dataset.uid}/"],
         "dora": ["/", "/audit/", f"/audit/?chain={contract.uid}&kind=query.decided", f"/audit/{contract.uid}/1/",
-                 "/audit/verify/", f"/api/v1/audit/?chain={contract.uid}", "/api/v1/audit/head/"],
+                 "/audit/verify/", f"/api/v1/audit/?chain={contract.uid}", "/api/v1/audit/head/",
+                 "/api/v1/audit/log/", f"/api/v1/audit/events/{contract.uid}/1/", "/api/v1/audit/kinds/", "/api/v1/audit/anchor/",
+                 "/api/v1/audit/verifications/"],
     }  # fmt: skip
 
 
