@@ -24,7 +24,8 @@ The answer, 202, has an `id`; `GET /api/v1/queries/ID/` says `waiting` until it 
 Names: `rho_min` is what pages call *needed from scratch*, `rho_hist` what is *already known* (credit), `rho_new` what is
 *left to pay*, `available` what could be spent now, `baseline` what budget partitioning would charge. Amounts are decimal
 strings of rho.
-Errors are `{"code", "detail", "field"}`. Lists come in pages: `next` is the mark to send as `before`.
+Errors are `{"code", "detail", "field"}`. Long lists come in pages: `next` is the mark to send as `before` or
+`after`, whichever the call takes.
 """
 
 ACCOUNT = r"\w+ (session|tokens|password|account|notices|invitations/(accept|join|look))"
