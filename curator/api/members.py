@@ -14,9 +14,11 @@ from accounts.models import Role
 from accounts.services import person
 from curator.api.base import Api, body_of, caller, curated, only, text_of
 from curator.api.fields import Fields, RhoField, TextField
+from curator.api.shapes import Shape
 from curator.mechanism import rho
 from curator.mechanism.errors import BadInput
 from curator.selectors import control
+from curator.selectors.allotments import allotment_lines
 from curator.services import memberships
 
 _MEMBER: Fields = {name: serializers.CharField() for name in ("username", "role")}
@@ -120,8 +122,26 @@ class Removal(Api):
         return Response({"username": user.username, "role": role})
 
 
+class AllotmentShape(Shape):
+    """A change of an allotment; null: no limit of one's own."""
+
+    at = serializers.DateTimeField()
+    before = RhoField(allow_null=True)
+    after = RhoField(allow_null=True)
+    first = serializers.BooleanField(help_text="there was none before")
+    why = serializers.CharField()
+    by = serializers.CharField()
+
+
 class Allotment(Api):
     """`contracts/{id}/allotments/`"""
+
+    @extend_schema(responses=AllotmentShape(many=True))
+    def get(self, request: Request, uid: UUID) -> Response:
+        """How my own allotment changed, newest first (analysts)."""
+        visitor = caller(request)
+        found = access.contract_for(visitor, uid, role=Role.ANALYST)
+        return Response(AllotmentShape(allotment_lines(found, visitor), many=True).data)
 
     @extend_schema(
         request=inline_serializer(

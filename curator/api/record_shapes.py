@@ -156,6 +156,7 @@ class GaugeShape(Shape):
     allotted = RhoField()
     unlimited = serializers.IntegerField(help_text="analysts without a limit of their own")
     not_allotted = RhoField()
+    promised = RhoField(help_text="to invitations that may still be accepted")
     over_allotted = RhoField()
     buys = serializers.CharField(help_text="the account of answers, in words")
 

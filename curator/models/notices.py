@@ -17,6 +17,7 @@ class Notice(models.Model):
         ANSWER = "answer", "An answer is ready"
         REQUEST = "request", "A budget request waits for a decision"
         DECISION = "decision", "A budget request was decided"
+        ALLOTTED = "allotted", "Your allotment was changed"
         RAISE = "raise", "A raise of a contract waits for a second curator"
         RAISED = "raised", "A raise of a contract was decided"
         MEMBER = "member", "You were added to a contract"
@@ -28,6 +29,7 @@ class Notice(models.Model):
     contract = models.ForeignKey("curator.Contract", on_delete=models.PROTECT, related_name="+")
     query = models.ForeignKey("curator.Query", on_delete=models.PROTECT, null=True, related_name="+")
     request = models.ForeignKey("curator.BudgetRequest", on_delete=models.PROTECT, null=True, related_name="+")
+    allotment = models.ForeignKey("curator.Allotment", on_delete=models.PROTECT, null=True, related_name="+")
     total_raise = models.ForeignKey("curator.TotalRaise", on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(default=ticks.now, editable=False)
     seen_at = models.DateTimeField(null=True, blank=True)

@@ -11,6 +11,7 @@ from accounts.models import Membership, Role
 from curator.mechanism import rho
 from curator.mechanism.rho import Units
 from curator.models import AnalystBudget, BudgetRequest, Contract, Hold, TotalRaise
+from curator.selectors.allotments import promised
 from curator.selectors.comparison import AnalystLine, analyst_lines
 from curator.selectors.openness import is_open
 from curator.selectors.purchases import buys
@@ -31,6 +32,7 @@ class Gauge:
     allotted: Units
     unlimited: int
     not_allotted: Units
+    promised: Units  # to invitations that may still be accepted
     over_allotted: Units
     spent_share: int
     est_share: int
@@ -40,6 +42,11 @@ class Gauge:
     def spent_percent(self) -> int:
         """The first bar's length in words."""
         return self.spent_share // 10
+
+    @property
+    def unpromised(self) -> Units:
+        """What is neither allotted nor promised."""
+        return max(0, self.not_allotted - self.promised)
 
     @property
     def est_left(self) -> Units:
@@ -150,6 +157,7 @@ def gauge(contract: Contract) -> Gauge:
         allotted=allotted,
         unlimited=allotments.count(None),
         not_allotted=max(0, contract.rho_ans - allotted),
+        promised=promised(contract),
         over_allotted=max(0, allotted - contract.rho_ans),
         spent_share=thousandths(contract.spent_bound, contract.rho_ans),
         est_share=thousandths(contract.est_spent, contract.rho_est),

@@ -39,6 +39,7 @@ RAISED = {
 #: kind → the role it takes to open what it is about, and the address
 LEADS = {
     Kind.REQUEST: (Role.CURATOR, "requests"), Kind.DECISION: (Role.ANALYST, "budget"),
+    Kind.ALLOTTED: (Role.ANALYST, "budget"),
     Kind.RAISE: (Role.CURATOR, "raises"), Kind.RAISED: (Role.CURATOR, "raises"), Kind.JOINED: (Role.CURATOR, "people"),
 }  # fmt: skip
 FRONT = ((Role.ANALYST, "workspace"), (Role.CURATOR, "control"), (Role.AUDITOR, "released"))
@@ -46,7 +47,10 @@ FRONT = ((Role.ANALYST, "workspace"), (Role.CURATOR, "control"), (Role.AUDITOR, 
 
 @dataclass(frozen=True, slots=True)
 class NoticeLine:
-    """One notice; `about` is the label of a question or empty, `leads` None where there is nothing to open (any more)."""
+    """One notice; `about` is the label of a question, the reason of a change, or empty.
+
+    `leads` is None where there is nothing to open (any more).
+    """
 
     id: int
     kind: str
@@ -72,7 +76,7 @@ def notices(user: User, *, before: int = 0) -> Page[NoticeLine]:
 
 def rows() -> QuerySet[Notice]:
     """Notices with what their words need."""
-    return Notice.objects.select_related("contract", "query", "request__analyst", "total_raise__proposed_by")
+    return Notice.objects.select_related("contract", "query", "request__analyst", "total_raise__proposed_by", "allotment")
 
 
 def lines(user: User, found: Sequence[Notice]) -> list[NoticeLine]:
@@ -90,7 +94,7 @@ def _held(user: User, contracts: Iterable[int]) -> dict[int, set[str]]:
 
 
 def _line(row: Notice, held: set[str]) -> NoticeLine:
-    about = row.query.label if row.query else ""
+    about = row.query.label if row.query else row.allotment.reason if row.allotment else ""
     return NoticeLine(row.pk, row.kind, _words(row), about, row.contract.name, _leads(row, held), row.created_at, row.seen_at)
 
 

@@ -22,6 +22,11 @@ def _two_digits(exact: int) -> int:
     return int(exact // step * step)
 
 
+def price(number: int, *, bound: int) -> Units:
+    """What so many different counts at ±`bound`, 95 %, cost from scratch."""
+    return number * rho_min(Within(bound, USUAL))
+
+
 def telling_bound(amount: Units) -> int:
     """The tightest usual bound at which the amount still buys a handful."""
     return next((bound for bound in BOUNDS if counts(amount, bound) >= ENOUGH), BOUNDS[-1])

@@ -1,5 +1,6 @@
 """Budget requests: an analyst's own, and a curator's inbox with history and the effect of granting."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -33,7 +34,7 @@ class RequestLine:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What granting a request in full would change."""
+    """What granting a request, in full or in part, would change."""
 
     allotment: Units
     allotment_after: Units
@@ -56,6 +57,7 @@ class OpenRequest:
     free: int
     effect: Effect
     buys: str
+    granted: Units  # what `effect` and `buys` are about
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +74,8 @@ def own_requests(contract: Contract, analyst: User) -> tuple[RequestLine, ...]:
     return tuple(request_line(row) for row in _rows(contract).filter(analyst=analyst)[:SHOWN_DECIDED])
 
 
-def inbox(contract: Contract, curator: User) -> Inbox:
-    """Requests that wait, oldest first, and the latest decided ones."""
+def inbox(contract: Contract, curator: User, *, grants: Mapping[UUID, Units] | None = None) -> Inbox:
+    """Requests that wait, oldest first, and the latest decided ones; `grants`: what would be granted where it is not all."""
     state = gauge(contract)
     waiting = list(_rows(contract).filter(state=BudgetRequest.State.OPEN).order_by("id"))
     analysts = [row.analyst_id for row in waiting]
@@ -82,7 +84,17 @@ def inbox(contract: Contract, curator: User) -> Inbox:
     decided = _rows(contract).exclude(state=BudgetRequest.State.OPEN).order_by("-decided_at")[:SHOWN_DECIDED]
     return Inbox(
         state,
-        tuple(_open(row, budgets.get(row.analyst_id), history.get(row.analyst_id, (0, 0)), state, curator) for row in waiting),
+        tuple(
+            _open(
+                row,
+                budgets.get(row.analyst_id),
+                history.get(row.analyst_id, (0, 0)),
+                state,
+                curator,
+                granted=(grants or {}).get(row.uid, row.amount),
+            )
+            for row in waiting
+        ),
         tuple(request_line(row) for row in decided),
     )
 
@@ -97,21 +109,23 @@ def _history(contract: Contract, analysts: list[int]) -> dict[int, tuple[int, in
     return {who: (asked, free) for who, asked, free in rows.annotate(asked=Count("pk"), free=Count("pk", filter=Q(load=0)))}
 
 
-def _open(row: BudgetRequest, budget: AnalystBudget | None, history: tuple[int, int], state: Gauge, curator: User) -> OpenRequest:
+def _open(
+    row: BudgetRequest, budget: AnalystBudget | None, history: tuple[int, int], state: Gauge, curator: User, *, granted: Units
+) -> OpenRequest:
     allotment = (budget.allotment or 0) if budget else 0
     spent = budget.spent if budget else 0
     effect = Effect(
         allotment=allotment,
-        allotment_after=allotment + row.amount,
+        allotment_after=allotment + granted,
         allotted=state.allotted,
-        allotted_after=state.allotted + row.amount,
+        allotted_after=state.allotted + granted,
         not_allotted=state.not_allotted,
-        not_allotted_after=max(0, state.not_allotted - row.amount),
-        exceeds=row.amount > state.not_allotted,
+        not_allotted_after=max(0, state.not_allotted - granted),
+        exceeds=granted > state.not_allotted,
     )
     return OpenRequest(
         request_line(row), row.analyst_id == curator.pk, spent, max(0, allotment - spent), history[0], history[1], effect,
-        buys(row.amount),
+        buys(granted), granted,
     )  # fmt: skip
 
 

@@ -73,7 +73,10 @@ def remove_member(*, curator: User, contract: Contract, user: User, role: str, r
 
 
 def set_allotment(*, curator: User, contract: Contract, analyst: User, rho: Units | None, reason: str) -> AnalystBudget:
-    """Set what `analyst` may spend in all (None: no limit of their own). Below what is spent already: refused, below_spent."""
+    """Set what `analyst` may spend in all (None: no limit of their own) and tell them why, if it changed.
+
+    Below what is spent already: refused, below_spent.
+    """
     why = texts.paragraph(reason, field="reason")
     if rho is not None:
         check_amount(rho, field="rho")
@@ -84,19 +87,22 @@ def set_allotment(*, curator: User, contract: Contract, analyst: User, rho: Unit
         budget = locked_budget(row, analyst)
         if budget is None:
             raise BadInput("not_an_analyst", f"{analyst.username} is not an analyst of this contract.", field="analyst")
-        record_allotment(row, budget, rho, by=curator, reason=why)
+        before = budget.allotment
+        made = record_allotment(row, budget, rho, by=curator, reason=why)
+        if rho != before:
+            notices.tell([analyst], Kind.ALLOTTED, row, allotment=made)
     return budget
 
 
 def record_allotment(
     contract: Contract, budget: AnalystBudget, rho: Units | None, *, by: User, reason: str,
     request: BudgetRequest | None = None, first: tuple[Event, ...] = (),
-) -> None:  # fmt: skip
-    """Set a locked budget of a locked contract to `rho` and record it after the events in `first`; a transaction ends with it."""
+) -> Allotment:  # fmt: skip
+    """Set a locked budget of a locked contract to `rho` and record it after the events in `first`; nothing is locked after it."""
     _check_spent(budget, rho, field="rho")
     changed = _allotment_event(by, budget.analyst, before=budget.allotment, after=rho, reason=reason, request=request)
     recorded = audit.append(audit.chain_of(contract), [*first, changed])
-    _set(budget, rho, by=by, reason=reason, request=request, seq=recorded[-1].seq)
+    return _set(budget, rho, by=by, reason=reason, request=request, seq=recorded[-1].seq)
 
 
 def _check_leaving(contract: Contract, user: User, curator: User) -> None:
@@ -140,10 +146,12 @@ def _check_spent(budget: AnalystBudget, rho: Units | None, *, field: str) -> Non
         raise BadInput("below_spent", f"{field}: expected at least {spent}, which is spent already", field=field, spent=spent)
 
 
-def _set(budget: AnalystBudget, rho: Units | None, *, by: User, reason: str, request: BudgetRequest | None, seq: int) -> None:
+def _set(
+    budget: AnalystBudget, rho: Units | None, *, by: User, reason: str, request: BudgetRequest | None, seq: int
+) -> Allotment:
     budget.allotment = rho
     budget.save(update_fields=["allotment"])
-    Allotment.objects.create(
+    return Allotment.objects.create(
         contract=budget.contract, analyst=budget.analyst, rho=rho, set_by=by, reason=reason, request=request, event_seq=seq
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from accounts.models import User
 from curator import ticks
-from curator.models import BudgetRequest, Contract, Notice, Query, TotalRaise
+from curator.models import Allotment, BudgetRequest, Contract, Notice, Query, TotalRaise
 
 Kind = Notice.Kind
 
@@ -21,10 +21,11 @@ def answers_ready(contract: Contract, ended: Iterable[tuple[int, int]]) -> None:
 
 def tell(
     people: Sequence[User], kind: str, contract: Contract, *, request: BudgetRequest | None = None,
-    total_raise: TotalRaise | None = None,
+    total_raise: TotalRaise | None = None, allotment: Allotment | None = None,
 ) -> None:  # fmt: skip
     """One notice for each of `people`."""
-    made = [Notice(user=person, kind=kind, contract=contract, request=request, total_raise=total_raise) for person in people]
+    about = {"request": request, "total_raise": total_raise, "allotment": allotment}
+    made = [Notice(user=person, kind=kind, contract=contract, **about) for person in people]
     Notice.objects.bulk_create(made)
 
 

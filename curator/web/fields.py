@@ -1,13 +1,29 @@
-"""Form fields for amounts and other exact numbers: text in, whole units or decimals out, no float between."""
+"""Form fields for amounts and other exact numbers: text in (a decimal comma is a point), whole units or decimals out."""
 
+import re
 from decimal import Decimal
 from typing import Any
 
 from django import forms
 
 from curator.mechanism import rho
-from curator.mechanism.errors import Refused
+from curator.mechanism.errors import BadInput, Refused
 from curator.mechanism.rho import Units
+
+_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
+_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
+
+
+def with_point(text: str) -> str:
+    """A number that somebody typed, its one decimal comma as a point: 0,01 is 0.01. Anything else stays as it is.
+
+    1,000 is a thousand to some and one to others: BadInput bad_number says what to type instead.
+    """
+    tidy = text.strip()
+    if _GROUPED.fullmatch(tidy):
+        whole, point = tidy.replace(",", ""), tidy.replace(",", ".")
+        raise BadInput("bad_number", f"{tidy} may be {whole} or {point}: type the one you mean.")
+    return tidy.replace(",", ".") if _COMMA.fullmatch(tidy) else text
 
 
 class RhoField(forms.CharField):
@@ -22,7 +38,7 @@ class RhoField(forms.CharField):
         if not text:
             return None
         try:
-            return rho.parse(text, field=str(self.label))
+            return rho.parse(with_point(text), field=str(self.label))
         except Refused as refused:
             raise forms.ValidationError(_expected(refused), code=refused.code) from refused
 
@@ -39,11 +55,11 @@ class ExactField(forms.CharField):
         if not text:
             return None
         try:
-            return rho.number(text, field=str(self.label))
+            return rho.number(with_point(text), field=str(self.label))
         except Refused as refused:
             raise forms.ValidationError(_expected(refused), code=refused.code) from refused
 
 
 def _expected(refused: Refused) -> str:
-    said = refused.detail.partition(": ")[2] or refused.detail
+    said = refused.detail.removeprefix(f"{refused.field}: ").removesuffix(".")
     return f"{said[:1].upper()}{said[1:]}."

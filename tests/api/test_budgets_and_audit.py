@@ -142,3 +142,11 @@ def test_the_openapi_document_is_made_without_a_warning(capsys: object) -> None:
     from django.core.management import call_command
 
     call_command("spectacular", "--validate", "--fail-on-warn", stdout=StringIO())
+
+
+def test_an_analyst_reads_how_their_allotment_changed(people: Cast, contract: Contract, carol: Caller, bob: Caller) -> None:
+    path = f"contracts/{contract.uid}/allotments/"
+    assert carol.post(path, {"username": "bob", "rho": "0.02", "reason": "Others need it more"})[0] == 200
+    latest = bob.get(path)[0]
+    assert (latest["before"], latest["after"], latest["why"], latest["by"]) == (None, "0.02", "Others need it more", "carol")
+    assert carol.call("GET", path)[0] == 404

@@ -21,7 +21,7 @@ WRITES = {
     "queries/<uuid:uid>/cancel/", "queries/<uuid:uid>/save/",
     "api/v1/contracts/<uuid:uid>/state/", "api/v1/contracts/<uuid:uid>/end-date/", "api/v1/contracts/<uuid:uid>/raise/",
     "api/v1/raises/<uuid:uid>/approve/", "api/v1/raises/<uuid:uid>/reject/", "api/v1/contracts/<uuid:uid>/members/remove/",
-    "api/v1/contracts/<uuid:uid>/allotments/", "api/v1/invitations/accept/", "api/v1/invitations/<uuid:uid>/revoke/",
+    "api/v1/invitations/accept/", "api/v1/invitations/<uuid:uid>/revoke/",
     "api/v1/budget-requests/<uuid:uid>/approve/", "api/v1/budget-requests/<uuid:uid>/reject/",
     "api/v1/queries/<uuid:uid>/save/", "api/v1/queries/<uuid:uid>/cancel/", "api/v1/datasets/<uuid:uid>/uploads/",
     "api/v1/uploads/<uuid:uid>/columns/<int:place>/",

@@ -9,6 +9,7 @@ from curator.language import Question, parse_sql
 from curator.mechanism.errors import BadInput, Refused
 from curator.mechanism.region_text import name_text
 from curator.mechanism.schema import Schema
+from curator.web.fields import with_point
 from curator.web.forms.ask_state import SQL_ROW, AskState, Group, Row
 from curator.web.problems import Problem
 
@@ -93,17 +94,26 @@ def _whole(text: str, field: str) -> int:
 
 
 def _accuracy(state: AskState) -> Body:
+    amount = typed(state.amount, "accuracy")
     if state.kind == "rho":
-        return {"rho": state.amount}
+        return {"rho": amount}
     if state.kind == "standard_error":
-        return {"standard_error": state.amount}
-    confidence = hundredth(state.confidence)
+        return {"standard_error": amount}
+    confidence = hundredth(typed(state.confidence, "accuracy.confidence"))
     if state.kind == "relative":
-        return {"relative": hundredth(state.amount), "confidence": confidence}
+        return {"relative": hundredth(amount), "confidence": confidence}
     if state.kind != "within":
         raise BadInput("bad_choice", "Expected one of the kinds of accuracy in the list.", field="accuracy")
-    body: Body = {"within": state.amount, "confidence": confidence}
+    body: Body = {"within": amount, "confidence": confidence}
     return body | {"simultaneous": True} if state.simultaneous else body
+
+
+def typed(text: str, field: str) -> str:
+    """A number as the API writes it; BadInput for one that may be two."""
+    try:
+        return with_point(text)
+    except BadInput as refused:
+        raise BadInput(refused.code, refused.detail, field=field) from None
 
 
 def hundredth(text: str) -> str:

@@ -11,6 +11,8 @@ from django.core.files.uploadedfile import UploadedFile
 
 from curator.mechanism.columns import FALSE_TEXTS, TRUE_TEXTS
 from curator.mechanism.dates import FORMS, ISO
+from curator.mechanism.errors import Refused
+from curator.web.fields import with_point
 
 KINDS = [
     ("", "Leave it out"), ("category", "Categories"), ("boolean", "Yes or no"), ("integer", "Whole numbers"),
@@ -104,6 +106,16 @@ class ColumnForm(forms.Form):
                 raise forms.ValidationError(f"Expected a text, = and a value on each line: {line[:60]}")
             found.setdefault(value, []).append(text)
         return found
+
+    def clean(self) -> dict[str, Any]:
+        """Bounds and step of numbers may have a decimal comma."""
+        data = super().clean() or {}
+        for name in ("low", "high", "step") if data.get("kind") in ("integer", "decimal") else ():
+            try:
+                data[name] = with_point(data.get(name, ""))
+            except Refused as refused:
+                self.add_error(name, refused.detail)
+        return data
 
     def column(self) -> dict[str, object]:
         """The column as a schema has it; boxes for other kinds count for nothing."""

@@ -15,7 +15,7 @@ from curator.mechanism.errors import Refused
 from curator.mechanism.schema import Schema
 from curator.selectors.released import Sought, released
 from curator.selectors.workspace import schema_of
-from curator.web.forms.ask_body import hundredth, problem_of
+from curator.web.forms.ask_body import hundredth, problem_of, typed
 from curator.web.forms.ask_state import find
 from curator.web.pages import contract_page, reader
 
@@ -81,7 +81,9 @@ def _sought(filters: Filters, schema: Schema) -> tuple[Sought, dict[str, str]]:
         problems["column"] = "There is no such column."
     within, confidence = None, DEFAULT_CONFIDENCE
     try:
-        target = parse_target({"within": filters.within or "1", "confidence": hundredth(filters.confidence)})
+        target = parse_target(
+            {"within": filters.within or "1", "confidence": hundredth(typed(filters.confidence, "accuracy.confidence"))}
+        )
         assert isinstance(target, Within)
         within, confidence = target.bound if filters.within else None, target.confidence
     except Refused as refused:
