@@ -21,7 +21,7 @@ from curator.mechanism.errors import BadInput
 from curator.selectors import purchases, records, workspace
 from curator.selectors.home import contract_cards
 from curator.selectors.openness import held
-from curator.selectors.settings_words import Weighing, meaning
+from curator.selectors.settings_words import Weighing, meaning, strictness, warnings
 from curator.services import contract_settings, contracts
 
 AMOUNTS = ("rho_total", "rho_d", "query_cap")
@@ -132,6 +132,8 @@ class Preview(Api):
                 "buys": purchases.buys(columns["rho_ans"]),
                 "counts": [purchases.buys(columns["rho_ans"], bound=bound) for bound in purchases.TOLD],
                 "meaning": meaning(weighing),
+                "strictness": strictness(accounting.epsilon(columns["rho_total"], columns["delta"])),
+                "warnings": warnings(rho_ans=weighing.rho_ans, rho_est=weighing.rho_est, rho_d=weighing.rho_d),
             }
         )
 

@@ -5,12 +5,14 @@ from decimal import Decimal
 from math import ceil, floor
 
 from curator.mechanism import qif
-from curator.mechanism.accuracy import Within, bound_reached
+from curator.mechanism.accuracy import Within, bound_reached, rho_min
 from curator.mechanism.controller import price_of_scarcity
 from curator.mechanism.rho import Units
 from curator.selectors.formatting import amount, count
 
 USUAL = Decimal("0.95")
+WIDE = 100  # people: a count or a diagnostic that is off by more says little of most groups
+STRICT, LOOSE = 1, 10  # epsilon
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,31 @@ class Weighing:
 def meaning(chosen: Weighing) -> tuple[str, ...]:
     """One sentence each for diagnostics, the price of scarcity and the weights; a warning where the weights would mislead."""
     return (_diagnostics(chosen), _price(chosen), *_weights(chosen))
+
+
+def warnings(*, rho_ans: Units, rho_est: Units, rho_d: Units) -> tuple[str, ...]:
+    """What somebody should hear before a contract opens with so little; from its settings alone, never from records."""
+    told = []
+    if 2 * rho_min(Within(WIDE, USUAL)) > rho_ans:
+        told.append(f"One count at ±{WIDE}, 95 %, uses more than half of what answers may spend: hardly anything can be asked.")
+    sees = bound_reached(rho_d, Within(1, USUAL)) or 0
+    if rho_est and sees > WIDE:
+        told.append(
+            f"Diagnostics see the size of a group only to within ±{count(sees)}: smaller groups look alike to them, so weights "
+            "and relative targets say little. A larger share for diagnostics, or a dearer diagnostic, sees more."
+        )
+    return tuple(told)
+
+
+def strictness(epsilon: Decimal) -> str:
+    """How people commonly speak of such an epsilon; no law says so."""
+    if epsilon <= STRICT:
+        word = "about 1 or less is commonly called strict, and this is"
+    elif epsilon <= LOOSE:
+        word = "this is neither strict (about 1 or less) nor loose (above 10)"
+    else:
+        word = "above 10 the promise says little about one person"
+    return f"A rule of thumb, no law: {word}. What is right for these people, the number alone does not tell."
 
 
 def _diagnostics(chosen: Weighing) -> str:

@@ -66,6 +66,7 @@ def travel(page: "Page") -> None:
     page.get_by_role("link", name="Open a contract").click()
     page.get_by_label("Name", exact=True).fill("Panel, spring")
     page.get_by_label("Total in ρ").fill("1")
+    page.get_by_label("I know that these settings stand").check()
     page.get_by_role("button", name="Open contract").click()
     page.get_by_label("User name").fill("alice")
     page.get_by_role("button", name="Add", exact=True).click()

@@ -21,5 +21,6 @@ def new_contract(**changes: str) -> dict[str, str]:
     plain = {
         "name": "Panel 2026", "rho_total": "1", "epsilon": "", "delta": "0.000001", "query_cap": "", "ends_on": "", "xi": "0.05",
         "rho_d": "", "kappa": "0.02", "alpha": "1", "beta": "1", "do": "open",
+        "stands": "on",
     }  # fmt: skip
     return plain | changes

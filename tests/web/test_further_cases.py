@@ -104,7 +104,7 @@ def test_one_more_is_refused_with_the_maximum_and_no_work(people: Cast, count: i
     assert peak < 40 << 20  # bytes: a million bins are never made, only counted
 
 
-AMOUNTS = ("-1", "-0.0001", "NaN", "-inf", "inf", "1e309", "1e-400x", "0x1", "１", "1,5", "- 1", "9" * 400)
+AMOUNTS = ("-1", "-0.0001", "NaN", "-inf", "inf", "1e309", "1e-400x", "0x1", "１", "1,500", "1.5,0", "- 1", "9" * 400)
 
 
 def test_an_amount_that_is_none_is_refused_in_every_form_of_a_curator(carol: Client, people: Cast) -> None:

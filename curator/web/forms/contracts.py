@@ -22,7 +22,9 @@ class ContractForm(forms.Form):
     name = forms.CharField(label="Name", max_length=120, help_text="What its analysts call it.")
     version = forms.ChoiceField(label="Data")
     rho_total = RhoField(label="Total in ρ", required=False)
-    epsilon = ExactField(label="or as ε", required=False)
+    epsilon = ExactField(
+        label="or as ε", required=False, help_text="About 1 or less is commonly called strict; above 10 says little."
+    )
     delta = ExactField(label="at δ", initial=f"{limits.DELTA:f}", help_text="Far below one over the number of people.")
     query_cap = RhoField(label="Cap on one question (ρ)", required=False, help_text="Empty: no cap.")
     ends_on = forms.DateField(
@@ -35,6 +37,11 @@ class ContractForm(forms.Form):
     )
     alpha = ExactField(label="α, strength of weights", initial=f"{limits.ALPHA:f}", help_text="0: all questions weigh the same.")
     beta = ExactField(label="β, instability in weights", initial=f"{limits.BETA:f}")
+
+    stands = forms.BooleanField(
+        label="I know that these settings stand once the contract is open: only the total can be raised, the last day moved.",
+        required=False,
+    )
 
     EXPERT = ("xi", "rho_d", "kappa", "alpha", "beta")
 
@@ -73,7 +80,7 @@ class ContractForm(forms.Form):
 
     def chosen(self) -> dict[str, Any]:
         """The settings as the service takes them."""
-        return {key: value for key, value in self.cleaned_data.items() if key not in ("name", "version", "epsilon")}
+        return {key: value for key, value in self.cleaned_data.items() if key not in ("name", "version", "epsilon", "stands")}
 
 
 def as_typed(contract: Contract) -> dict[str, object]:

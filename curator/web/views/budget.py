@@ -115,7 +115,8 @@ def decide(request: HttpRequest, uid: UUID, request_uid: UUID) -> HttpResponse:
         told = _decided(request.POST.get("do", ""), user, asked, form)
     except Refused as refused:
         typed = _typed(request, {refused.field if refused.field in form.fields else "all": _plain(refused)})
-        return _inbox(request, contract, inbox(contract, user), status=status_of(refused), sent=asked.uid, typed=typed)
+        found = inbox(contract, user, grants=_grants(asked, form))
+        return _inbox(request, contract, found, status=status_of(refused), sent=asked.uid, typed=typed)
     messages.success(request, told)
     return see_other("requests", contract.uid)
 
@@ -129,8 +130,14 @@ def _preview(
     problems = {"granted": str(form.errors["granted"][0])} if "granted" in form.errors else {}
     if granted is not None and granted > asked.amount:
         problems = {"granted": f"At most the {formatting.whole(asked.amount)} ρ that are asked for can be granted."}
-    grants = {} if granted is None else {asked.uid: granted}
-    return _inbox(request, contract, inbox(contract, user, grants=grants), sent=asked.uid, typed=_typed(request, problems))
+    found = inbox(contract, user, grants=_grants(asked, form))
+    return _inbox(request, contract, found, sent=asked.uid, typed=_typed(request, problems))
+
+
+def _grants(asked: BudgetRequest, form: DecisionForm) -> dict[UUID, Units]:
+    """The amount that is typed, where it can be read."""
+    granted = form.cleaned_data.get("granted")
+    return {} if granted is None else {asked.uid: granted}
 
 
 def _typed(request: HttpRequest, problems: Mapping[str, str]) -> _Typed:

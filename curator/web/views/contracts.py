@@ -11,13 +11,14 @@ from django.views.decorators.http import require_http_methods
 
 from accounts import access
 from accounts.models import Role
+from curator.mechanism import accounting
 from curator.mechanism.accounting import split
 from curator.mechanism.errors import Refused
 from curator.mechanism.rho import Units
 from curator.models import Contract, DatasetVersion
 from curator.refusals import status_of
 from curator.selectors import purchases
-from curator.selectors.settings_words import Weighing, meaning
+from curator.selectors.settings_words import Weighing, meaning, strictness, warnings
 from curator.services import contract_rows, contracts
 from curator.services.contract_settings import DIAGNOSTIC_SHARE
 from curator.web.forms.contracts import ContractForm, as_typed
@@ -35,6 +36,8 @@ class Preview:
     delta: Decimal
     buys: tuple[str, ...]
     meaning: tuple[str, ...]
+    strictness: str
+    warnings: tuple[str, ...]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -46,7 +49,7 @@ def new(request: HttpRequest) -> HttpResponse:
         first = {"version": request.GET.get("version", "")}
         return _show(request, ContractForm(initial=first, versions=versions), 200)
     form = ContractForm(request.POST, versions=versions)
-    if not form.is_valid() or request.POST.get("do") not in ("open", "draft"):
+    if not _is_meant(request, form):
         return _show(request, form, 200 if request.POST.get("do") == "preview" else 400)
     version = access.version_for(user, form.cleaned_data["version"])
     try:
@@ -67,7 +70,7 @@ def edit(request: HttpRequest, uid: UUID) -> HttpResponse:
     if request.method != "POST":
         return _show(request, ContractForm(initial=as_typed(contract), versions=versions), 200, draft=contract)
     form = ContractForm(request.POST, versions=versions)
-    if not form.is_valid() or request.POST.get("do") not in ("open", "draft"):
+    if not _is_meant(request, form):
         return _show(request, form, 200 if request.POST.get("do") == "preview" else 400, draft=contract)
     try:
         version = access.version_for(user, form.cleaned_data["version"])
@@ -76,6 +79,14 @@ def edit(request: HttpRequest, uid: UUID) -> HttpResponse:
         add_refusal(form, refused)
         return _show(request, form, status_of(refused), draft=contract)
     return see_other("control", contract.uid)
+
+
+def _is_meant(request: HttpRequest, form: ContractForm) -> bool:
+    """Whether the form is to be kept: it can be read, and who opens for good has said that they know it."""
+    do = request.POST.get("do")
+    if form.is_valid() and do == "open" and not form.cleaned_data["stands"]:
+        form.add_error("stands", "Tick this to open it, or keep it as a draft.")
+    return form.is_valid() and do in ("open", "draft")
 
 
 def _change(request: HttpRequest, form: ContractForm, contract: Contract, version: DatasetVersion) -> None:
@@ -112,7 +123,18 @@ def preview(form: ContractForm) -> Preview | None:
         return None
     rho_est, rho_ans = split(total, xi)
     buys = tuple(purchases.buys(rho_ans, bound=bound) for bound in purchases.TOLD)
-    return Preview(total, rho_ans, rho_est, delta, buys, _meaning(form, rho_ans, rho_est))
+    said = strictness(accounting.epsilon(total, delta))
+    return Preview(
+        total, rho_ans, rho_est, delta, buys, _meaning(form, rho_ans, rho_est), said, _warnings(form, rho_ans, rho_est)
+    )
+
+
+def _warnings(form: ContractForm, rho_ans: Units, rho_est: Units) -> tuple[str, ...]:
+    return warnings(rho_ans=rho_ans, rho_est=rho_est, rho_d=_rho_d(form, rho_est))
+
+
+def _rho_d(form: ContractForm, rho_est: Units) -> Units:
+    return form.cleaned_data.get("rho_d") or max(1, rho_est // DIAGNOSTIC_SHARE)
 
 
 def _meaning(form: ContractForm, rho_ans: Units, rho_est: Units) -> tuple[str, ...]:
@@ -120,5 +142,4 @@ def _meaning(form: ContractForm, rho_ans: Units, rho_est: Units) -> tuple[str, .
     kappa, alpha, beta = (form.cleaned_data.get(name) for name in ("kappa", "alpha", "beta"))
     if kappa is None or alpha is None or beta is None or min(kappa, alpha, beta) < 0 or "rho_d" in form.errors:
         return ()
-    rho_d = form.cleaned_data.get("rho_d") or max(1, rho_est // DIAGNOSTIC_SHARE)
-    return meaning(Weighing(rho_ans, rho_est, rho_d, kappa, alpha, beta))
+    return meaning(Weighing(rho_ans, rho_est, _rho_d(form, rho_est), kappa, alpha, beta))
