@@ -9,10 +9,10 @@ from uuid import UUID
 
 from django.db.models import F, QuerySet, Sum
 
-from curator.mechanism import rho
 from curator.mechanism.receipts import Receipt
 from curator.models import Allotment, AuditEvent, AuditHead, Contract, Denial
 from curator.selectors import event_words, exports
+from curator.selectors.formatting import spoken
 from curator.selectors.paging import Page, cut
 from curator.selectors.wording import target_words
 
@@ -237,18 +237,19 @@ def _whole(value: object) -> int | None:
 
 def _summary(data: Mapping[str, Any], actor: str) -> str:
     """Whom or what the event is about, what changed, and why, in few words."""
-    parts = [str(data[name]) for name in TELLING if data.get(name) and data[name] != actor]
-    if isinstance(data.get("accuracy"), dict):
-        parts.append(target_words(data["accuracy"]))
+    parts = []
     if "before" in data and "after" in data:
         parts.append(f"{_amount_words(data['before'])} to {_amount_words(data['after'])}")
-    return " · ".join(parts)
+    if isinstance(data.get("accuracy"), dict):
+        parts.append(target_words(data["accuracy"]))
+    parts += [str(data[name]) for name in TELLING if data.get(name) and data[name] != actor]
+    return " · ".join(parts)  # amounts first: what is cut off where room is short is the reason
 
 
 def _amount_words(value: object) -> str:
     """An amount in rho, "no limit" for none, a text as it is."""
     units = _whole(value)
-    return f"{rho.short(units)} ρ" if units is not None else "no limit" if value is None else str(value)
+    return spoken(units) if units is not None else "no limit" if value is None else str(value)
 
 
 def _operands(data: Mapping[str, Any], prefix: str = "") -> Iterator[Operand]:
@@ -272,7 +273,7 @@ def _operand(name: str, kind: str, value: object) -> Operand:
 
 def _cell(kind: str, value: object) -> str:
     units = _whole(value) if kind in AMOUNTS else None
-    return _plain(value) if units is None else f"{rho.text(units)} ρ"
+    return _plain(value) if units is None else spoken(units)
 
 
 def _plain(value: object) -> str:

@@ -3,6 +3,8 @@
 Prices are rounded up, allowances and what was spent down: nothing shown exceeds what can be spent, and no charge its price.
 """
 
+import re
+from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 
@@ -10,6 +12,7 @@ from curator.mechanism import accounting, rho
 
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MINUS = "\N{MINUS SIGN}"
+SPOKEN = re.compile("([0-9]{1,7}(?:[.][0-9]{1,12})?)\N{NO-BREAK SPACE}ρ")
 
 
 def amount(units: int, *, price: bool = False) -> str:
@@ -22,9 +25,24 @@ def whole(units: int) -> str:
     return rho.text(units)
 
 
+def spoken(units: int) -> str:
+    """An amount within a sentence: every digit, as files and programs want it. Pages shorten it (`figures.amounts`)."""
+    return f"{whole(units)}\N{NO-BREAK SPACE}ρ"
+
+
+def shortened(text: str, lay_out: Callable[[int], str]) -> str:
+    """A sentence with each amount in it, as `spoken` writes them, laid out anew."""
+    return SPOKEN.sub(lambda found: lay_out(rho.parse(found[1], field="rho")), text)
+
+
 def epsilon(units: int, delta: Decimal) -> str:
     """Tight epsilon at `delta` of a zCDP amount, three significant digits, rounded up."""
     return accounting.short(accounting.epsilon(max(0, units), delta))
+
+
+def whole_epsilon(units: int, delta: Decimal) -> str:
+    """The same with all the digits that the conversion gives."""
+    return f"{accounting.epsilon(max(0, units), delta):f}"
 
 
 def small(delta: Decimal) -> str:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
-from curator.mechanism import rho
 from curator.mechanism.accuracy import Exactly, Relative, StandardError, Target, Within, bound_reached
 from curator.mechanism.controller import Decision
 from curator.mechanism.rho import Units
+from curator.selectors.formatting import spoken
 from curator.selectors.needs import BinNeed
 from curator.selectors.wording import share
 
@@ -21,7 +21,7 @@ COSTLY = Decimal("0.25")  # of what is available: a question that takes more say
 def unknown(rho_d: Units) -> str:
     """Why a relative target has no price yet."""
     return (
-        f"The price depends on the size of the group. Asking takes one diagnostic count first ({rho.short_up(rho_d)} ρ, from the "
+        f"The price depends on the size of the group. Asking takes one diagnostic count first ({spoken(rho_d)}, from the "
         "account for diagnostics, not from your allotment); a quote never takes one."
     )
 

@@ -8,7 +8,7 @@ from curator.mechanism import qif
 from curator.mechanism.accuracy import Within, bound_reached, rho_min
 from curator.mechanism.controller import price_of_scarcity
 from curator.mechanism.rho import Units
-from curator.selectors.formatting import amount, count
+from curator.selectors.formatting import count, spoken
 
 USUAL = Decimal("0.95")
 WIDE = 100  # people: a count or a diagnostic that is off by more says little of most groups
@@ -70,7 +70,7 @@ def _price(chosen: Weighing) -> str:
     if not left:
         return "Scarcity has no price: whoever comes first may take all that is left."
     return (
-        f"Where the budget cannot meet a question of weight 1, it leaves {amount(left)} ρ of what it still needs to others; "
+        f"Where the budget cannot meet a question of weight 1, it leaves {spoken(left)} of what it still needs to others; "
         "one of weight 10 leaves a tenth of that."
     )
 

@@ -10,11 +10,12 @@ from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor
 
-from curator.mechanism import accuracy, rho, scarcity
+from curator.mechanism import accuracy, scarcity
 from curator.mechanism.accuracy import Exactly, Relative, StandardError, Target, Within
 from curator.mechanism.controller import UNPRICED, cost
 from curator.mechanism.rho import Units
 from curator.models import Decision
+from curator.selectors.formatting import spoken
 
 LIMITS = {
     "contract": "what the contract has left",
@@ -172,13 +173,13 @@ def history_words(live: Sequence[BinAnswer]) -> str:
     before = sum(bin_.releases - (bin_.rho_new > 0) for bin_ in live)
     if before == 0:
         return "nothing was released about this before"
-    held = f", {rho.short(live[0].rho_hist)} ρ in all" if len(live) == 1 else ""
+    held = f", {spoken(live[0].rho_hist)} in all" if len(live) == 1 else ""
     return f"{before} earlier release{'s' if before > 1 else ''} of the same question{held}"
 
 
 def _regime(decision: Decision, missing: Units) -> str:
     if decision.regime == "scarce":
-        return f"short of {rho.short_up(max(0, missing - decision.available))} ρ, so scarce"
+        return f"short of {spoken(max(0, missing - decision.available))}, so scarce"
     return "enough, so feasible" if missing else "not needed"
 
 

@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from curator.mechanism import rho
 from curator.mechanism.columns import Column
+from curator.selectors.formatting import spoken
 
 Tree = Mapping[str, Any]
 
@@ -105,7 +107,7 @@ def target_words(accuracy: Mapping[str, Any]) -> str:
         return f"standard error {accuracy['standard_error']}"
     if "relative" in accuracy:
         return f"±{share(accuracy['relative'])} of the value{sure}"
-    return f"exactly {accuracy['rho']} ρ"
+    return f"exactly {spoken(rho.parse(accuracy['rho'], field='rho'))}"
 
 
 def share(value: object) -> str:

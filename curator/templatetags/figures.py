@@ -4,9 +4,10 @@ from datetime import datetime
 from decimal import Decimal
 
 from django import template
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import conditional_escape, format_html
+from django.utils.safestring import SafeString, mark_safe
 
+from curator.mechanism import rho
 from curator.selectors import event_words, formatting
 
 register = template.Library()
@@ -22,10 +23,24 @@ def amount(units: int | None, *, price: bool = False, delta: Decimal | None = No
     return text if delta is None else format_html('{} <span class="muted nowrap">({})</span>', text, epsilon(units, delta))
 
 
+@register.filter(is_safe=True)
+def amounts(text: str) -> SafeString:
+    """A sentence of ours in which each amount of rho looks like all others."""
+    return mark_safe(formatting.shortened(conditional_escape(text), amount))  # noqa: S308  # escaped first; the rest is `amount`
+
+
 @register.simple_tag
-def epsilon(units: int, delta: Decimal) -> str:
-    """The same amount as epsilon at delta."""
-    return f"ε {formatting.epsilon(units, delta)} at δ {formatting.small(delta)}"
+def typed_total(text: str, delta: Decimal) -> SafeString:
+    """A total as somebody typed it, like all other totals."""
+    return amount(rho.parse(text, field="rho"), delta=delta)
+
+
+@register.simple_tag
+def epsilon(units: int, delta: Decimal) -> SafeString:
+    """The same amount as epsilon at delta, three digits rounded up with the whole figure on hover."""
+    full = formatting.whole_epsilon(units, delta)
+    shown, small = formatting.epsilon(units, delta), formatting.small(delta)
+    return format_html('<data class="epsilon nowrap" value="{}" title="ε {}">ε {} at δ {}</data>', full, full, shown, small)
 
 
 @register.simple_tag
@@ -89,9 +104,9 @@ def versus(
 
 
 @register.simple_tag
-def whole(units: int) -> str:
+def whole(units: int) -> SafeString:
     """Every digit of an amount of rho."""
-    return formatting.whole(units)
+    return format_html('<data class="whole" value="{}">{}</data>', formatting.whole(units), formatting.whole(units))
 
 
 @register.simple_tag

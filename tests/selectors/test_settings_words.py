@@ -12,7 +12,7 @@ USUAL = Weighing(114 * 10**9, 6 * 10**9, 60 * 10**6, Decimal("0.05"), Decimal(1)
 def test_the_figures_are_those_of_the_mechanism() -> None:
     diagnostics, price, weights = meaning(USUAL)
     assert "100 diagnostics" in diagnostics and "±179 people" in diagnostics  # 1.96 / sqrt(2 * 0.00006) = 178.9
-    assert "0.00285 ρ" in price  # 0.05 * 0.114 / 2
+    assert "0.00285\N{NO-BREAK SPACE}ρ" in price  # 0.05 * 0.114 / 2
     assert "weighs 10 times" in weights
 
 

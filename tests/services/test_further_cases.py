@@ -191,6 +191,22 @@ def test_what_differs_by_a_cell_that_nobody_is_in_is_not_credited(
     assert [each.load for each in told] == [units("0.01"), 0 if same else units("0.01")]
 
 
+@pytest.mark.parametrize("first", ["bins", "count"])
+def test_a_bin_and_the_same_span_as_a_count_are_credited_whichever_came_first(
+    people: Cast, contract: Contract, first: str
+) -> None:
+    """The bin from 30 to below 40 of a histogram, and the people of at least 30 and less than 40."""
+    span: Where = {"all": [FROM_30, {"column": "age", "less_than": 40}]}
+    asks = {
+        "bins": lambda: ask(people.alice, contract, FROM_30, group_by=[{"column": "age", "edges": [30, 40, 99]}], rho="0.01"),
+        "count": lambda: ask(people.bob, contract, span, rho="0.01"),
+    }
+    queries = [asks[name]() for name in sorted(asks, key=lambda name: name != first)]
+    served(contract, *queries)
+    later = queries[1].answers.get(position=0)
+    assert (later.rho_hist, later.rho_new, later.release) == (units("0.01"), 0, None)
+
+
 def test_three_releases_weigh_as_their_amounts(people: Cast, contract: Contract, monkeypatch: pytest.MonkeyPatch) -> None:
     draws(monkeypatch, 90, 100, 120)
     asked = [ask(people.alice, contract, rho=total) for total in ("0.2", "0.5", "1")]

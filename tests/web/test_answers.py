@@ -27,7 +27,7 @@ def answered(people: Cast, contract: Contract, body: dict[str, Any], who: str = 
 
 def digits(page: str) -> dict[str, Decimal]:
     """The figures under "every digit", by their names."""
-    found = re.findall(r"<dt>([^<]+)</dt>\s*<dd>(?:<code>)?([\d.]+)", page)
+    found = re.findall(r"<dt>([^<]+)</dt>\s*<dd>(?:<code>)?(?:<data[^>]*>)?([\d.]+)", page)
     return {name: Decimal(figure) for name, figure in found}
 
 

@@ -27,7 +27,7 @@
     type: "scatter", mode: "lines", name: series.title,
     x: [...series.x, series.x[series.x.length - 1] * 1.02 + 0.2], y: [...series.y, series.y[series.y.length - 1]],
     line: { color: token(series.name), width: series.name === "residual" ? 3 : 2, shape: "hv", dash: DASHES[series.name] || "solid" },
-    hovertemplate: "%{y}",
+    ...(series.told ? { customdata: [...series.told, series.told[series.told.length - 1]], hovertemplate: "%{customdata}" } : { hovertemplate: "%{y}" }),
   });
 
   /* labels where the lines end, kept apart from each other */
@@ -44,17 +44,17 @@
   };
 
   const bars = (series) => ({
-    type: "bar", name: series.title, x: series.x.map(plain), y: series.y, customdata: series.error, marker: { color: token(series.name) },
+    type: "bar", name: series.title, x: series.x.map(plain), y: series.y, customdata: series.told || series.error, marker: { color: token(series.name) },
     ...(series.error ? { error_y: { type: "data", array: series.error, color: token("ink"), thickness: 1.4, width: 4 } } : {}),
-    hovertemplate: series.error ? "%{x}: %{y} ± %{customdata}<extra></extra>" : "%{x}: %{y}<extra></extra>",
+    hovertemplate: series.error ? "%{x}: %{y} ± %{customdata}<extra></extra>" : series.told ? "%{x}: %{customdata}<extra></extra>" : "%{x}: %{y}<extra></extra>",
   });
 
   /* a bin that missed its target, by every rule that missed it; markers differ too, so that colour is not all there is */
   const MARKS = { residual: "circle", reuse_only: "x", budget_partition: "square", state_agnostic: "triangle-up", accuracy_aware: "diamond" };
   const points = (series) => ({
-    type: "scatter", mode: "markers", name: series.title, x: series.x, y: series.y,
+    type: "scatter", mode: "markers", name: series.title, x: series.x, y: series.y, customdata: series.told,
     marker: { color: token(series.name), symbol: MARKS[series.name] || "circle", size: 8, opacity: 0.8 },
-    hovertemplate: "weight %{x:.3g}: %{y:.3g} ρ missing",
+    hovertemplate: "weight %{x:.3g}: %{customdata} missing",
   });
 
   const traces = (chart) => (chart.lines ? chart.lines.map(line) : chart.points ? chart.points.map(points) : chart.bars.map(bars));

@@ -165,7 +165,7 @@ def _decided(step: str, user: User, asked: BudgetRequest, form: DecisionForm) ->
     if step != "approve" or granted is None:
         raise BadInput("bad_number", "Say how much is granted.", field="granted")
     budget_requests.approve(curator=user, request=asked, granted=granted, note=note)
-    return f"Approved: {who} may spend {formatting.amount(granted)} ρ more."
+    return f"Approved: {who} may spend {formatting.spoken(granted)} more."
 
 
 @dataclass(frozen=True)
