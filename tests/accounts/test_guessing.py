@@ -1,7 +1,10 @@
 """Guessing passwords is slowed, without locking out whoever is guessed at; and hashing them cannot be used to flood the site."""
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import pytest
 from django.contrib.auth.hashers import Argon2PasswordHasher
@@ -12,16 +15,31 @@ from accounts import hashing as hashing_turns
 from accounts import throttles
 from accounts.models import User
 from tests.fixtures.figures import Figure
+from tests.worker.scene import at_once
 
 PASSWORD = "a long password that nobody guesses 7"
 
 
 @dataclass
 class Hashing:
-    """How often a password was hashed."""
+    """How often a password was hashed, and how many at once at most."""
 
     times: int = 0
+    now: int = 0
+    most: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """One password is being hashed."""
+        with self.lock:
+            self.times, self.now = self.times + 1, self.now + 1
+            self.most = max(self.most, self.now)
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.now -= 1
 
 
 @pytest.fixture
@@ -31,14 +49,12 @@ def hashing(monkeypatch: pytest.MonkeyPatch) -> Hashing:
     verify, encode = Argon2PasswordHasher.verify, Argon2PasswordHasher.encode
 
     def verified(self: Argon2PasswordHasher, password: str, encoded: str) -> bool:
-        with counted.lock:
-            counted.times += 1
-        return bool(verify(self, password, encoded))
+        with counted.one():
+            return bool(verify(self, password, encoded))
 
     def encoded(self: Argon2PasswordHasher, password: str, salt: str) -> str:
-        with counted.lock:
-            counted.times += 1
-        return str(encode(self, password, salt))
+        with counted.one():
+            return str(encode(self, password, salt))
 
     monkeypatch.setattr(Argon2PasswordHasher, "verify", verified)
     monkeypatch.setattr(Argon2PasswordHasher, "encode", encoded)
@@ -82,11 +98,28 @@ def test_two_hundred_names_from_one_address_are_mostly_not_hashed(alice: User, h
 
 
 @pytest.mark.trust
+def test_so_few_are_hashed_at_once_however_many_come(alice: User, hashing: Hashing, figure: Figure) -> None:
+    at_once([partial(sign_in, f"name{i}", "x", address=f"203.0.113.{i}") for i in range(24)])
+    assert 0 < hashing.most <= 2
+    figure(row=23, n=24, seen=f"24 from as many addresses at the same moment: at most {hashing.most} hashed at once")
+
+
+@pytest.mark.trust
+def test_without_turns_a_crowd_would_be_hashed_at_once(
+    alice: User, hashing: Hashing, figure: Figure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hashing_turns, "HASHING", threading.BoundedSemaphore(1_000))
+    at_once([partial(sign_in, f"name{i}", "x", address=f"203.0.113.{i}") for i in range(24)])
+    assert hashing.most > 2
+    figure(row=23, n=24, mutant=f"without turns: {hashing.most} hashed at once, caught")
+
+
+@pytest.mark.trust
 def test_without_the_guard_by_name_every_guess_would_be_tried(alice: User, hashing: Hashing, figure: Figure) -> None:
     with override_settings(SIGN_IN_RATE="1000/minute", AXES_ENABLED=False):
-        statuses = [sign_in("alice", f"guess {i}", forwarded=f"198.51.100.{i}").status_code for i in range(40)]
-    assert (statuses.count(429), hashing.times) == (0, 40)
-    figure(row=23, n=40, mutant="without the guard by name: 40 of 40 guesses tried, caught")
+        statuses = [sign_in("alice", f"guess {i}", forwarded=f"198.51.100.{i}").status_code for i in range(25)]
+    assert (statuses.count(429), hashing.times) == (0, 25)
+    figure(row=23, n=25, mutant="without the guard by name: 25 of 25 guesses tried, caught")
 
 
 @pytest.mark.trust
@@ -95,9 +128,9 @@ def test_without_the_throttle_every_try_would_be_hashed(
 ) -> None:
     monkeypatch.setattr(throttles, "check", lambda *_: None)
     with override_settings(SIGN_IN_RATE="20/hour"):
-        statuses = [sign_in(f"name{i}", "x").status_code for i in range(40)]
-    assert (statuses.count(429), hashing.times) == (0, 40)
-    figure(row=23, n=40, mutant="without the throttle before hashing: 40 of 40 hashed, caught")
+        statuses = [sign_in(f"name{i}", "x").status_code for i in range(25)]
+    assert (statuses.count(429), hashing.times) == (0, 25)
+    figure(row=23, n=25, mutant="without the throttle before hashing: 25 of 25 hashed, caught")
 
 
 def test_a_whole_ipv6_network_counts_as_one(alice: User) -> None:

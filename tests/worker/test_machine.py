@@ -116,6 +116,13 @@ class Machine(RuleBasedStateMachine):
         more = self.contract.rho_total + UNITS_PER_RHO // 10
         contracts.raise_total(curator=self.user("carol"), contract=self.contract, rho_total=more, reason="more")
 
+    @rule(served=st.booleans())
+    def freeze_and_open_again(self, served: bool) -> None:
+        contracts.freeze(curator=self.user("carol"), contract=self.contract, reason="for a while")
+        if served:
+            execution.run(self.contract.pk)  # leaves a receipt of it, and declines what waits
+        contracts.reopen(curator=self.user("carol"), contract=self.contract, reason="go on")
+
     @rule()
     def leave_and_come_back(self) -> None:
         carol, alice = self.user("carol"), self.user("alice")
@@ -157,6 +164,9 @@ class Machine(RuleBasedStateMachine):
             contracts.raise_total(curator=carol, contract=self.contract, rho_total=most, reason="it was raised before")
         self.contract.refresh_from_db()
         reconciling.reconcile(curator=carol, contract=self.contract, reason="an older copy is back")
+        self.contract.refresh_from_db()
+        if self.contract.state == Contract.State.FROZEN:  # it was when the newest receipt was left
+            contracts.reopen(curator=carol, contract=self.contract, reason="as it was")
         execution.run(self.contract.pk)
         assert not held(self.contract)
 
@@ -214,4 +224,6 @@ def test_whatever_happens_for_longer_the_books_agree(machine: type[Machine], fig
     figure(row=2, n=machine.steps, seen=SEEN)
 
 
-SEEN = "asked, doubled, killed, severed, restored, raised, left in any order: after each step the books agree and answers stand"
+SEEN = (
+    "asked, doubled, killed, severed, restored, raised, frozen, left in any order: after each step the books agree, answers stand"
+)
