@@ -18,7 +18,7 @@ from curator.services import claiming, execution, failpoints, reading
 from curator.services.pending import Batch
 from tests.cast import ROWS, Cast, cast, make_contract
 from tests.fixtures.figures import Figure
-from tests.worker.scene import WOMEN, ask, check_books, once, places, state
+from tests.worker.scene import WOMEN, ask, check_books, once, places, state, until
 from tests.worker.severing import wire
 
 pytestmark = pytest.mark.django_db
@@ -109,6 +109,12 @@ def _wind_back(contract: Contract, *, hours: float) -> None:
         Query.objects.filter(pk=query.pk).update(claimed_at=query.claimed_at - timedelta(hours=hours))  # type: ignore[operator]  # set
 
 
+def is_free(contract: Contract) -> bool:
+    """Whether the server has noticed that a session was cut off, and has let go of its claim; a run would leave until then."""
+    with claiming.exclusive(contract.pk) as mine:
+        return mine
+
+
 @pytest.mark.trust
 @pytest.mark.parametrize("how", ["before", "after"])
 def test_a_connection_lost_at_commit_doubles_nothing_whether_it_was_committed_or_not(
@@ -121,11 +127,13 @@ def test_a_connection_lost_at_commit_doubles_nothing_whether_it_was_committed_or
         for number in range(times):
             query = ask(people.alice, contract, next(where), rho="0.01")
             reach = once("before_commit", partial(setattr, line, "cut_at", how))
+            until(partial(is_free, contract))
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(failpoints, "reach", reach)
                 execution.run(contract.pk)
             assert line.cuts == number + 1
             assert state(query) == ("waiting" if how == "before" else "answered")
+            until(partial(is_free, contract))
             execution.run(contract.pk)
             assert state(query) == "answered"
     assert Release.objects.count() == LedgerEntry.objects.count() == times
