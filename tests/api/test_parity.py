@@ -45,7 +45,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "saved": (f"{CONTRACT}saved/", "saved/<uuid:uid>/"),
     "released": (f"{CONTRACT}released/",),
     "compare": (f"{CONTRACT}comparison/",),
-    "budget": (f"{CONTRACT}budget-requests/", CONTRACT),
+    "budget": (f"{CONTRACT}budget-requests/", CONTRACT, f"{CONTRACT}allotments/"),
     "control": (f"{CONTRACT}control/", f"{CONTRACT}members/", f"{CONTRACT}state/", f"{CONTRACT}end-date/", f"{CONTRACT}raise/"),
     "people": (
         f"{CONTRACT}members/", f"{CONTRACT}members/remove/", f"{CONTRACT}allotments/", f"{CONTRACT}invitations/",

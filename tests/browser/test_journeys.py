@@ -144,7 +144,8 @@ def test_carol_approves_less_than_bob_asked_for(page: "Page", contract: Contract
 
     let_in(page, site, person("bob"))
     page.goto(f"/contracts/{contract.uid}/budget/")
-    expect(page.get_by_text("Start with this.")).to_be_visible()
+    expect(page.get_by_role("region", name="Requests").get_by_text("Start with this.")).to_be_visible()
+    expect(page.get_by_role("region", name="Changes of my allotment").get_by_text("Start with this.")).to_be_visible()
     expect(page.locator(".meter-text")).to_contain_text("0.0900 ρ")
     assert BudgetRequest.objects.get().granted == units("0.04")
 

@@ -239,7 +239,7 @@ def test_the_same_records_again_need_a_word_before_a_second_contract(carol: Clie
     page = html(carol.get(f"/datasets/{first.dataset.uid}/"))
     assert f"/versions/{version.uid}/overlap/" in page
     form = {"name": "Second", "rho_total": "1", "version": str(version.uid), "delta": "0.000001", "do": "open"}
-    form |= {"xi": "0", "kappa": "0", "alpha": "1", "beta": "1"}
+    form |= {"xi": "0", "kappa": "0", "alpha": "1", "beta": "1", "stands": "on"}
     refused = carol.post("/contracts/new/", form)
     assert (refused.status_code, Contract.objects.count()) == (409, 1)
     assert "likely frozen before" in text(refused)
