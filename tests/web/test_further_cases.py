@@ -119,7 +119,7 @@ def test_an_amount_that_is_none_is_refused_in_every_form_of_a_curator(carol: Cli
             ),
             (f"{inside}/people/", {"do": "allot", "username": "bob", "rho": amount, "reason": "x"}),
             (f"{inside}/people/", {"do": "invite", "invite-role": "analyst", "invite-allotment": amount, "invite-days": "7"}),
-            (f"{inside}/control/", {"do": "raise", "raise-rho_total": amount, "raise-reason": "x"}),
+            (f"{inside}/raises/", {"do": "raise", "raise-rho_total": amount, "raise-reason": "x"}),
         ]
         assert {carol.post(address, form).status_code for address, form in forms} == {400}, amount
         for name in ("query_cap", "rho_total", "rho_d"):
