@@ -42,19 +42,24 @@ def silence(path: Path = FILE) -> float | None:
 
 
 def was_at_work(path: Path, pid: int) -> bool:
-    """Whether a process that died had begun a task and not ended it; to be asked before `is_at_work` tidies up."""
+    """Whether a process that died had begun a task and not ended it."""
     return _note(path, pid).exists()
 
 
-def is_at_work(path: Path = FILE) -> bool:
-    """Whether a process that lives is at a task; notes of those that died are removed."""
-    found = False
+def forget(path: Path, pid: int) -> None:
+    """Remove the note of a process that died."""
+    _note(path, pid).unlink(missing_ok=True)
+
+
+def forget_all(path: Path) -> None:
+    """Remove every note: nobody is there yet whose it could be."""
     for note in path.parent.glob(f"{path.name}.*"):
-        if psutil.pid_exists(int(note.suffix[1:])):
-            found = True
-        else:
-            note.unlink(missing_ok=True)
-    return found
+        note.unlink(missing_ok=True)
+
+
+def is_at_work(path: Path = FILE) -> bool:
+    """Whether a process that lives is at a task."""
+    return any(psutil.pid_exists(int(note.suffix[1:])) for note in path.parent.glob(f"{path.name}.*"))
 
 
 def _note(path: Path, pid: int) -> Path:

@@ -18,7 +18,8 @@ Idempotency-Key: plan-1
 {"sql": "SELECT COUNT(*) FROM people WHERE age >= 40", "accuracy": {"within": 25, "confidence": 0.95}}
 ```
 
-The answer, 202, has an `id`; `GET /api/v1/queries/ID/` says `waiting` until it is `answered`, `partial`, `declined` or `failed`.
+The answer, 202, has an `id`; `GET /api/v1/queries/ID/` says `waiting` until it is `answered`, `partial`,
+`declined`, `failed` or `cancelled`.
 `POST …/quote/` with the same body prices a question and spends nothing. Sending the same key and body again never asks twice.
 
 Names: `rho_min` is what pages call *needed from scratch*, `rho_hist` what is *already known* (credit), `rho_new` what is

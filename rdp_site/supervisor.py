@@ -31,9 +31,6 @@ GRACE = 30.0  # seconds a service has to finish what it is doing
 STEADY = 10.0  # seconds after which a service counts as having started well
 LONGEST_PAUSE = 30.0
 TICK = 0.5
-# Gunicorn trusts nobody's SCRIPT_NAME, PATH_INFO or X-Forwarded-Proto, whoever sends them: behind a proxy the settings read the
-# one header that is meant (see RDP_BEHIND_PROXY), and without one anybody on this machine could send them.
-TRUST_NOBODY = ("--forwarded-allow-ips", "", "--forwarder-headers", "")
 
 
 class SupervisorError(Exception):
@@ -63,8 +60,8 @@ class _Running:
 
 def web(bind: str) -> Service:
     """The pages and the JSON API."""
-    options = ("--bind", bind, "--workers", "2", "--threads", "4", "--graceful-timeout", "20", "--no-control-socket")
-    return Service("web", (sys.executable, "-m", "gunicorn", "rdp_site.wsgi", *options, *TRUST_NOBODY))
+    options = ("--config", "python:rdp_site.serving", "--bind", bind)
+    return Service("web", (sys.executable, "-m", "gunicorn", "rdp_site.wsgi", *options))
 
 
 def worker(processes: int, *, patience: float = 180.0, sweep: float = 5.0) -> Service:
@@ -162,7 +159,10 @@ class Supervisor:
         if running.service.heartbeat is None:
             return
         gone, running.children = running.children - (now := _children(running.process.pid)), now
-        if any(not heartbeat.was_at_work(running.service.heartbeat, pid) for pid in gone):
+        idle = [pid for pid in gone if not heartbeat.was_at_work(running.service.heartbeat, pid)]
+        for pid in gone:
+            heartbeat.forget(running.service.heartbeat, pid)
+        if idle:
             self.say(f"a process of {running.service.name} died; ending them all")
             os.killpg(running.process.pid, signal.SIGKILL)
 
@@ -180,6 +180,8 @@ class Supervisor:
             os.killpg(running.process.pid, signal.SIGKILL)  # it leads a session of its own
 
     def _spawn(self, service: Service) -> subprocess.Popen[bytes]:
+        if service.heartbeat is not None:
+            heartbeat.forget_all(service.heartbeat)
         with nullcontext() if self.log is None else _private_log(self.log) as output:
             return subprocess.Popen(
                 service.command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True

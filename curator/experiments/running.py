@@ -96,7 +96,7 @@ def _claimed(experiment_id: int) -> Experiment | None:
 
 def _replayed(row: Experiment) -> dict[str, Any]:
     chosen = Chosen.from_json(row.scenario)
-    events = lines.read(row.workload.splitlines()) if row.workload else transcript(row.contract, chosen)
+    events = lines.read(row.workload.split("\n")) if row.workload else transcript(row.contract, chosen)
     stream = chosen.scenario(live=not row.workload).apply(events)
     replay = Replay(frame_of(stream))
     _advance(replay, stream, row)

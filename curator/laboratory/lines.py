@@ -21,6 +21,7 @@ from curator.mechanism.comparators.events import ONE, AllotmentSet, Asked, Bin, 
 from curator.mechanism.controller import UnderScarcity
 from curator.mechanism.errors import BadInput, Refused
 from curator.mechanism.rho import Units
+from curator.mechanism.values import has_control
 
 ALLOTMENT = frozenset({"allotment", "rho"})
 CELL = frozenset({"query", "rho_min", "within", "confidence", "weight"})
@@ -139,8 +140,8 @@ def _weight(value: object) -> Decimal:
 
 def _name(row: Row, key: str) -> str:
     value = row.get(key)
-    if not isinstance(value, str) or not 1 <= len(value) <= MAX_NAME:
-        raise BadInput("bad_line", f"{key}: a name of 1 to {MAX_NAME} characters was expected", field=key)
+    if not isinstance(value, str) or not 1 <= len(value) <= MAX_NAME or has_control(value):
+        raise BadInput("bad_line", f"{key}: a name of 1 to {MAX_NAME} plain characters was expected", field=key)
     return value
 
 

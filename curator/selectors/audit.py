@@ -58,18 +58,33 @@ class EventLine:
     charge: int | None
     balance_before: int | None
     balance_after: int | None
-    summary: str
+    figures: str  # what changed, in our words: amounts in it may be laid out
+    told: str  # whom or what it is about and why, in words that people typed: shown as they are
+
+    @property
+    def summary(self) -> str:
+        """Both, amounts first: what is cut off where room is short is the reason."""
+        return " · ".join(part for part in (self.figures, self.told) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One figure or text of an event; `units` where it is an amount of rho."""
+
+    text: str
+    units: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """One member of an event's body; `units` where it is an amount of rho, `rows` where it is a list of objects."""
+    """One member of an event: an amount or a text, several of them, or `rows` of a list of objects."""
 
     name: str
     text: str
     units: int | None
-    rows: tuple[tuple[str, ...], ...] = ()
+    rows: tuple[tuple[Cell, ...], ...] = ()
     header: tuple[str, ...] = ()
+    several: tuple[Cell, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +242,8 @@ def _line(row: AuditEvent, titles: Mapping[str, str]) -> EventLine:
         charge=_whole(data.get("load", data.get("charge"))),
         balance_before=_whole(data.get("spent_before", data.get("est_before"))),
         balance_after=_whole(data.get("spent_after", data.get("est_after"))),
-        summary=_summary(data, row.actor),
+        figures=_figures(data),
+        told=" · ".join(str(data[name]) for name in TELLING if data.get(name) and data[name] != row.actor),
     )
 
 
@@ -235,15 +251,14 @@ def _whole(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _summary(data: Mapping[str, Any], actor: str) -> str:
-    """Whom or what the event is about, what changed, and why, in few words."""
+def _figures(data: Mapping[str, Any]) -> str:
+    """What changed from what to what, and the accuracy asked for."""
     parts = []
     if "before" in data and "after" in data:
         parts.append(f"{_amount_words(data['before'])} to {_amount_words(data['after'])}")
     if isinstance(data.get("accuracy"), dict):
         parts.append(target_words(data["accuracy"]))
-    parts += [str(data[name]) for name in TELLING if data.get(name) and data[name] != actor]
-    return " · ".join(parts)  # amounts first: what is cut off where room is short is the reason
+    return " · ".join(parts)
 
 
 def _amount_words(value: object) -> str:
@@ -267,13 +282,12 @@ def _operand(name: str, kind: str, value: object) -> Operand:
         rows = tuple(tuple(_cell(key, item.get(key)) for key in header) for item in value[:SHOWN_ROWS])
         return Operand(name, "", None, rows, header)
     if isinstance(value, list):
-        return Operand(name, ", ".join(_cell(kind, item) for item in value[:SHOWN_ROWS]) or "none", None)
+        return Operand(name, "" if value else "none", None, several=tuple(_cell(kind, item) for item in value[:SHOWN_ROWS]))
     return Operand(name, _plain(value), _whole(value) if kind in AMOUNTS else None)
 
 
-def _cell(kind: str, value: object) -> str:
-    units = _whole(value) if kind in AMOUNTS else None
-    return _plain(value) if units is None else spoken(units)
+def _cell(kind: str, value: object) -> Cell:
+    return Cell(_plain(value), _whole(value) if kind in AMOUNTS else None)
 
 
 def _plain(value: object) -> str:

@@ -21,7 +21,7 @@ from curator.models import AuditHead, Contract
 from curator.selectors.audit import SITE
 from curator.selectors.stream import head_seq, stream
 
-KEPT = 64  # contracts whose replay a process remembers
+KEPT, WARMED = 64, 8  # contracts whose replay a process remembers
 POINTS = 400  # of a curve: what a chart can show
 
 RULES = {
@@ -131,11 +131,11 @@ def _caught_up(contract: Contract) -> _Kept:
 
 
 def warm() -> int:
-    """Replay the longest records (at most `KEPT`) before anybody asks; how many. What is opened meanwhile waits for its own only.
+    """Replay the `WARMED` longest records before anybody asks; how many. What is opened meanwhile waits for its own only.
 
     Raises django.db.DatabaseError.
     """
-    longest = list(AuditHead.objects.exclude(chain=SITE).order_by("-seq").values_list("chain", flat=True)[:KEPT])
+    longest = list(AuditHead.objects.exclude(chain=SITE).order_by("-seq").values_list("chain", flat=True)[:WARMED])
     found = Contract.objects.filter(uid__in=longest, opened_at__isnull=False)
     return len([_caught_up(contract) for contract in found])
 

@@ -43,7 +43,7 @@ TITLES = {
     "sign_in.failed": "Sign-in failed",
     "token.issued": "Key made",
     "token.revoked": "Key revoked",
-    "upload.declared": "Column declared",
+    "upload.declared": "Columns declared for good",
     "upload.discarded": "File discarded",
     "upload.received": "File received",
     "user.created": "Account made",

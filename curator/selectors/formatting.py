@@ -9,10 +9,13 @@ from datetime import datetime
 from decimal import Decimal
 
 from curator.mechanism import accounting, rho
+from curator.mechanism.errors import BadInput
 
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MINUS = "\N{MINUS SIGN}"
-SPOKEN = re.compile("([0-9]{1,7}(?:[.][0-9]{1,12})?)\N{NO-BREAK SPACE}ρ")
+#: Which space stands before ρ in a sentence of ours says how the figure may be rounded: that of a price is the narrow one.
+PRICE, OTHER = "\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}"
+SPOKEN = re.compile(f"(?<![\\w.,])([0-9]{{1,7}}(?:[.][0-9]{{1,12}})?)([{PRICE}{OTHER}])ρ")
 
 
 def amount(units: int, *, price: bool = False) -> str:
@@ -25,14 +28,24 @@ def whole(units: int) -> str:
     return rho.text(units)
 
 
-def spoken(units: int) -> str:
+def spoken(units: int, *, price: bool = False) -> str:
     """An amount within a sentence: every digit, as files and programs want it. Pages shorten it (`figures.amounts`)."""
-    return f"{whole(units)}\N{NO-BREAK SPACE}ρ"
+    return f"{whole(units)}{PRICE if price else OTHER}ρ"
 
 
-def shortened(text: str, lay_out: Callable[[int], str]) -> str:
-    """A sentence with each amount in it, as `spoken` writes them, laid out anew."""
-    return SPOKEN.sub(lambda found: lay_out(rho.parse(found[1], field="rho")), text)
+def shortened(text: str, lay_out: Callable[[int, bool], str]) -> str:
+    """A sentence of ours with each amount in it, as `spoken` writes them, laid out anew; told which of them are prices.
+
+    For sentences of ours only. What looks like an amount and cannot be one stays as it is: nothing here may fail on a text.
+    """
+    return SPOKEN.sub(lambda found: _laid_out(found, lay_out), text)
+
+
+def _laid_out(found: re.Match[str], lay_out: Callable[[int, bool], str]) -> str:
+    try:
+        return lay_out(rho.parse(found[1], field="rho"), found[2] == PRICE)
+    except BadInput:
+        return found[0]
 
 
 def epsilon(units: int, delta: Decimal) -> str:

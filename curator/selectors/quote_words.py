@@ -21,8 +21,8 @@ COSTLY = Decimal("0.25")  # of what is available: a question that takes more say
 def unknown(rho_d: Units) -> str:
     """Why a relative target has no price yet."""
     return (
-        f"The price depends on the size of the group. Asking takes one diagnostic count first ({spoken(rho_d)}, from the "
-        "account for diagnostics, not from your allotment); a quote never takes one."
+        "The price depends on the size of the group. Asking takes one diagnostic count first "
+        f"({spoken(rho_d, price=True)}, from the account for diagnostics, not from your allotment); a quote never takes one."
     )
 
 

@@ -179,7 +179,7 @@ def history_words(live: Sequence[BinAnswer]) -> str:
 
 def _regime(decision: Decision, missing: Units) -> str:
     if decision.regime == "scarce":
-        return f"short of {spoken(max(0, missing - decision.available))}, so scarce"
+        return f"short of {spoken(max(0, missing - decision.available), price=True)}, so scarce"
     return "enough, so feasible" if missing else "not needed"
 
 

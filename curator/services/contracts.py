@@ -44,13 +44,15 @@ def draft(*, curator: User, version: DatasetVersion, name: str, **chosen: Unpack
 
 
 def change_draft(*, curator: User, contract: Contract, version: DatasetVersion, name: str, **chosen: Unpack[Chosen]) -> Contract:
-    """Other settings for a contract that is still a draft."""
+    """Other settings for a contract that is still a draft; another version of the data only by who looks after the data."""
     columns = Settings(**chosen).columns()
     title = texts.line(name, field="name")
     with transaction.atomic():
         row = locked_for(curator, contract, State.DRAFT)
         _same_dataset(row, version)
-        datasets.require_overlap_said(version)
+        if version.pk != row.version_id:
+            _look_after(curator, version)
+            datasets.require_overlap_said(version)
         for column, value in {**columns, "version": version, "name": title, "k": version.k}.items():
             setattr(row, column, value)
         row.save(update_fields=[*columns, "version", "name", "k"])

@@ -98,7 +98,7 @@ def record_allotment(
     contract: Contract, budget: AnalystBudget, rho: Units | None, *, by: User, reason: str,
     request: BudgetRequest | None = None, first: tuple[Event, ...] = (),
 ) -> Allotment:  # fmt: skip
-    """Set a locked budget of a locked contract to `rho` and record it after the events in `first`; nothing is locked after it."""
+    """Set a locked budget of a locked contract to `rho` and record it after the events in `first`; it locks no other budget."""
     _check_spent(budget, rho, field="rho")
     changed = _allotment_event(by, budget.analyst, before=budget.allotment, after=rho, reason=reason, request=request)
     recorded = audit.append(audit.chain_of(contract), [*first, changed])

@@ -33,7 +33,8 @@ UNWRITABLE = "receipts_unwritable"
 State = Contract.State
 
 _STANDING = """
-    SELECT contract.uid, coalesce(head.seq, 0), coalesce(head.head, %s), contract.spent_bound + contract.est_spent, contract.state
+    SELECT contract.id, contract.uid, coalesce(head.seq, 0), coalesce(head.head, %s),
+           contract.spent_bound + contract.est_spent, contract.state
     FROM curator_contract AS contract LEFT JOIN curator_audithead AS head ON head.chain = contract.uid::text
 """
 
@@ -41,6 +42,7 @@ _STANDING = """
 class Recorded(NamedTuple):
     """What the record says at one moment: the contract's chain, its state, its spending on answers and diagnostics together."""
 
+    contract_id: int
     uid: UUID
     seq: int
     head: str
@@ -50,8 +52,7 @@ class Recorded(NamedTuple):
 
 def may_release(contract_id: int) -> bool:
     """Compare a contract's record with its receipts and bring these up to it; False, with a `Hold`, where they do not agree."""
-    recorded = standing(contract_id)
-    code, detail = _complaint(recorded)
+    code, detail = _complaint(contract_id)
     held = Hold.objects.filter(contract_id=contract_id).first() or Hold(contract_id=contract_id)
     if held.code != code:
         held.code, held.detail, held.since = code, detail, timezone.now()
@@ -67,8 +68,8 @@ def is_behind(contract_id: int) -> bool:
 def behind() -> list[int]:
     """The contracts, drafts apart, of which that is so: something changed since (its state, a member), or the record is older."""
     with connection.cursor() as cursor:
-        cursor.execute(_STANDING.replace("SELECT", "SELECT contract.id,") + "WHERE contract.state <> %s", [GENESIS, State.DRAFT])
-        return [contract_id for contract_id, *recorded in cursor.fetchall() if _differs(Recorded(*recorded))]
+        cursor.execute(_STANDING + "WHERE contract.state <> %s", [GENESIS, State.DRAFT])
+        return [recorded.contract_id for recorded in map(Recorded._make, cursor.fetchall()) if _differs(recorded)]
 
 
 class NotNoted(OSError):
@@ -124,6 +125,14 @@ def path_of(uid: UUID) -> Path:
     return Path(settings.RECEIPTS_DIR) / f"{uid}.jsonl"
 
 
+def strangers() -> list[str]:
+    """The contracts of which there are receipts and the record knows nothing: of another installation, or made since a copy."""
+    folder = Path(settings.RECEIPTS_DIR)
+    kept = {path.stem for path in folder.glob("*.jsonl") if "." not in path.stem}
+    known = {str(uid) for uid in Contract.objects.values_list("uid", flat=True)}
+    return sorted(kept - known)
+
+
 def _differs(recorded: Recorded) -> bool:
     try:
         known = newest(recorded.uid)
@@ -132,19 +141,25 @@ def _differs(recorded: Recorded) -> bool:
     return recorded.seq > 0 if known is None else (known.seq, known.head) != (recorded.seq, recorded.head)
 
 
-def _complaint(recorded: Recorded) -> tuple[str, str]:
-    """A code and a sentence, both empty where record and receipts agree."""
+def _complaint(contract_id: int) -> tuple[str, str]:
+    """A code and a sentence, both empty where record and receipts agree.
+
+    The receipt is read before the record: whatever another process commits and notes meanwhile, what the receipt tells of was
+    committed by then.
+    """
+    uid = Contract.objects.values_list("uid", flat=True).get(pk=contract_id)
     try:
-        known = newest(recorded.uid)
+        known = newest(uid)
+        recorded = standing(contract_id)
         if known is None and recorded.spent:
-            return MISSING, f"the record has charges, and there is no receipt in {path_of(recorded.uid)}"
+            return MISSING, f"the record has charges, and there is no receipt in {path_of(uid)}"
         if known is not None and (difference := _difference(recorded, known)):
             return BEHIND, difference
         _append(recorded)
     except BadInput as unreadable:
-        return UNREADABLE, f"{path_of(recorded.uid)}: {unreadable.detail}"
+        return UNREADABLE, f"{path_of(uid)}: {unreadable.detail}"
     except OSError as error:
-        return UNWRITABLE, f"{path_of(recorded.uid)}: {os.strerror(error.errno or 0)}"
+        return UNWRITABLE, f"{path_of(uid)}: {os.strerror(error.errno or 0)}"
     return "", ""
 
 

@@ -47,13 +47,21 @@ def reconcile(*, curator: User, contract: Contract, reason: str, without_receipt
         row = locked_for(curator, contract, *LIVE, State.CLOSED)
         lost = _lost(row, known)
         if lost.ans or lost.est:
-            check_state(row, State.OPEN)  # a frozen contract spends nothing, not even this
+            _check_open(row)
         events = [_event(row, lost, known, curator, why), *_state_event(row, lost, curator)]
         _charge(row, lost, audit.append(audit.chain_of(row), events)[0])
         _restate(row, lost)
     _begin_anew(row)
     queue.ring(row.pk)
     return lost
+
+
+def _check_open(row: Contract) -> None:
+    """A frozen contract spends nothing, not even what was lost."""
+    if row.state == State.FROZEN:
+        detail = "The contract is frozen, and a frozen contract spends nothing, not even what was lost: open it again, then "
+        raise Conflict("contract_not_open", detail + "reconcile. Nothing is released in between.")
+    check_state(row, State.OPEN)
 
 
 def _known(contract: Contract, *, without_receipts: bool) -> Receipt | None:

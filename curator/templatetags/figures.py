@@ -26,7 +26,11 @@ def amount(units: int | None, *, price: bool = False, delta: Decimal | None = No
 @register.filter(is_safe=True)
 def amounts(text: str) -> SafeString:
     """A sentence of ours in which each amount of rho looks like all others."""
-    return mark_safe(formatting.shortened(conditional_escape(text), amount))  # noqa: S308  # escaped first; the rest is `amount`
+    return mark_safe(formatting.shortened(conditional_escape(text), _shown))  # noqa: S308  # escaped first; the rest is `amount`
+
+
+def _shown(units: int, price: bool) -> str:
+    return amount(units, price=price)
 
 
 @register.simple_tag

@@ -91,6 +91,8 @@ WRONG = {
     "no analyst": ('{"query": "q", "rho_min": "1"}', "analyst"),
     "empty analyst": ('{"analyst": "", "query": "q", "rho_min": "1"}', "analyst"),
     "query a number": ('{"analyst": "a", "query": 7, "rho_min": "1"}', "query"),
+    "half a character": ('{"analyst": "\\ud800", "query": "q", "rho_min": "1"}', "analyst"),
+    "a control character": ('{"analyst": "a", "query": "q\\u0000", "rho_min": "1"}', "query"),
     "no query": ('{"analyst": "a", "rho_min": "1"}', "query"),
     "cells no list": (QUESTION % '"cells": {}', "cells"),
     "cells empty": (QUESTION % '"cells": []', "cells"),

@@ -14,6 +14,7 @@ from curator.services import contracts
 from curator.services.audit import chain_of
 from tests.cast import Cast, cast, make_contract, make_version, person
 from tests.record.events import data_of, kinds_of
+from tests.web.scene import browser_of
 
 RHO = 10**12
 
@@ -183,3 +184,17 @@ def test_a_new_version_is_of_the_same_dataset_and_of_no_larger_k(people: Cast) -
     contract.refresh_from_db()
     assert contract.version == narrower and contract.k == 2
     assert chain_of(contract) == AuditEvent.objects.filter(kind="contract.version").get().chain
+
+
+def test_who_does_not_look_after_the_data_changes_a_draft_and_never_its_version(people: Cast) -> None:
+    """Or they would learn whether the records of the other version are like earlier ones."""
+    version = make_version(people.carol)
+    other = make_version(people.carol, dataset=version.dataset)
+    contract = contracts.draft(curator=people.carol, version=version, name="x", rho_total=RHO)
+    hal = person("hal", Role.CURATOR)
+    contracts.add_member(curator=people.carol, contract=contract, user=hal, role=Role.CURATOR)
+    contracts.change_draft(curator=hal, contract=contract, version=version, name="y", rho_total=RHO)
+    with pytest.raises(NotYours):
+        contracts.change_draft(curator=hal, contract=contract, version=other, name="y", rho_total=RHO)
+    page = browser_of(hal).get(f"/contracts/{contract.uid}/edit/").content.decode()
+    assert (str(version.uid) in page, str(other.uid) in page) == (True, False)

@@ -19,8 +19,9 @@ OURS = (
 
 
 def environment(var: Path, **variables: str) -> dict[str, str]:
-    """This environment without any of the product's own switches, its files below `var`."""
-    return {name: value for name, value in os.environ.items() if name not in OURS} | {"RDP_VAR": str(var)} | variables
+    """This environment without any of the product's own switches, its files below `var` and receipts beside it."""
+    places = {"RDP_VAR": str(var), "RDP_RECEIPTS": str(var.parent / "receipts")}
+    return {name: value for name, value in os.environ.items() if name not in OURS} | places | variables
 
 
 def manage(*words: str, env: dict[str, str], check: bool = True) -> subprocess.CompletedProcess[str]:

@@ -6,6 +6,7 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -28,6 +29,9 @@ for name, sql in (("old", "{old}"), ("new", "SELECT COUNT(*) FROM people WHERE a
     print(name, query.state, contract.spent_bound > spent)
 """
 
+SIGNED_IN = "from django.contrib.sessions.backends.db import SessionStore as S; S().create()"
+SESSIONS = "from django.contrib.sessions.models import Session as S; print(S.objects.count())"
+
 
 @pytest.fixture
 def place() -> Iterator[Path]:
@@ -39,6 +43,7 @@ def place() -> Iterator[Path]:
 def test_a_lost_installation_comes_back_with_its_data_and_its_record(place: Path) -> None:
     before = environment(place / "before", RDP_BIND=f"127.0.0.1:{free_port()}")
     manage("demo", "--once", env=before)
+    manage("shell", "-c", SIGNED_IN, env=before)
     manage("backup", str(place / "kept"), env=before)
     assert stat.S_IMODE((place / "kept").stat().st_mode) == 0o700
     assert len(list((place / "kept" / "versions").glob("*.parquet"))) == 1
@@ -48,7 +53,12 @@ def test_a_lost_installation_comes_back_with_its_data_and_its_record(place: Path
     after = environment(place / "after")
     done = manage("restore", str(place / "kept"), env=after)
     assert "Now run manage.py verify" in done.stdout
-    assert "consistent" in manage("verify", env=after).stdout
+    assert "switch off again" in done.stdout
+    told = manage("verify", env=after).stdout
+    assert "consistent" in told and "does not know" not in told
+    (Path(after["RDP_RECEIPTS"]) / f"{UUID(int=7)}.jsonl").touch()
+    assert f"1 contracts that this record does not know lie beside ({UUID(int=7)})" in manage("verify", env=after).stdout
+    assert manage("shell", "--verbosity", "0", "-c", SESSIONS, env=after).stdout.strip() == "0", "nobody is signed in again"
     assert (place / "after" / "secrets" / "content_hash_key").read_text() == secret
     assert list((place / "after" / "versions").glob("*.parquet"))
     said = manage("shell", "--verbosity", "0", "-c", AGAIN.format(old=OLD), env=after).stdout

@@ -188,8 +188,8 @@ def test_silence_at_a_task_is_borne_longer_than_silence_without_one(tmp_path: Pa
     said: queue.Queue[str] = queue.Queue()
     busy = Service("one", python("one", SLEEPER).command, tmp_path / "heartbeat", patience=60.0, idle_patience=0.2)
     looked: queue.Queue[None] = queue.Queue()
-    heartbeat.begin(busy.heartbeat or tmp_path)
     with supervisor.running([busy], var=tmp_path, say=said.put, revive=lambda: looked.put(None)) as running:
+        heartbeat.begin(busy.heartbeat or tmp_path)
         for _ in range(4):
             looked.get(timeout=30)
         assert said.empty()
@@ -204,4 +204,5 @@ def test_a_note_of_a_process_that_died_is_no_sign_of_work(tmp_path: Path) -> Non
     note = tmp_path / f"heartbeat.{gone.pid}"
     note.touch()
     assert not heartbeat.is_at_work(tmp_path / "heartbeat")
+    heartbeat.forget_all(tmp_path / "heartbeat")
     assert not note.exists()

@@ -1,5 +1,6 @@
 """Amounts look alike everywhere: three digits with all of them on hover, and epsilon beside every total."""
 
+import html
 import json
 import re
 from collections.abc import Iterator
@@ -11,9 +12,12 @@ import pytest
 from django.test import Client
 
 from curator.mechanism import rho
-from curator.models import Contract
+from curator.models import AuditEvent, Contract
 from curator.selectors import formatting
+from curator.services import contracts
+from curator.templatetags.figures import amounts
 from tests.browser.pictured import Pictured, make_pictured, pages
+from tests.cast import Cast, make_contract
 from tests.web.scene import browser_of
 
 pytestmark = pytest.mark.usefixtures("db")
@@ -198,3 +202,26 @@ def tells_amounts(chart: dict[str, Any]) -> bool:
     return all(
         re.fullmatch(r"(0|\d[\d.]*) ρ", each) and abs(float(each[:-2]) - height) <= height / 100 + 1e-12 for each, height in told
     )
+
+
+def test_a_price_in_a_sentence_is_rounded_up_and_what_people_typed_stays_as_it_is() -> None:
+    assert "0.00124 ρ" in text_of(amounts(f"first {formatting.spoken(1_239_999_999, price=True)}, from"))
+    assert "0.00123 ρ" in text_of(amounts(f"first {formatting.spoken(1_239_999_999)}, from"))
+    for typed in ("9999999\u00a0ρ", "12345678\u00a0ρ", "1.0000000000001\u00a0ρ", "<b>1e400\u00a0ρ"):
+        assert text_of(amounts(typed)) == typed
+
+
+def text_of(page: str) -> str:
+    return html.unescape(re.sub(r"<[^>]+>", "", page))
+
+
+def test_no_reason_makes_the_record_unreadable_or_is_shown_otherwise_than_typed(people: Cast) -> None:
+    contract = make_contract(people)
+    reason = "more than 9999999\u00a0ρ and 1.00001\u00a0ρ, <data>7</data>"
+    contracts.freeze(curator=people.carol, contract=contract, reason=reason)
+    event = AuditEvent.objects.filter(chain=str(contract.uid)).latest("seq")
+    dora = browser_of(people.dora)
+    for address in (f"/audit/?chain={contract.uid}", f"/audit/{contract.uid}/{event.seq}/"):
+        answer = dora.get(address)
+        assert answer.status_code == 200
+        assert reason in html.unescape(answer.content.decode())

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from django.contrib.sessions.models import Session
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from rdp_site.backup import CannotBackUp, restore
@@ -26,4 +27,8 @@ class Command(BaseCommand):
             manifest = restore(options["folder"].absolute())
         except (CannotBackUp, CannotInstall, OSError, UnlistedTable) as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(f"Restored what was backed up at {manifest['made_at']}. Now run manage.py verify.")
+        Session.objects.all().delete()  # who has signed out since then is not signed in again
+        self.stdout.write(
+            f"Restored what was backed up at {manifest['made_at']}. Now run manage.py verify. Accounts, roles, passwords and keys "
+            "are as they were then: before you open the site, switch off again who was switched off, and revoke what was revoked."
+        )

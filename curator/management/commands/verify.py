@@ -9,7 +9,7 @@ from curator.mechanism import receipts
 from curator.mechanism.errors import BadInput
 from curator.mechanism.receipts import Receipt
 from curator.models import Contract
-from curator.services.receipts import path_of
+from curator.services.receipts import path_of, strangers
 from curator.services.verification import verify
 
 
@@ -40,6 +40,11 @@ class Command(BaseCommand):
             raise CommandError(f"The record contradicts itself.\n{report.first_difference}\nLooked at before: {looked_at}.")
         told = f"compared with the receipts of {len(kept)} contracts" if kept else "no receipts are kept on this machine"
         self.stdout.write(f"The record is consistent: {looked_at}; {told}.")
+        if unknown := strangers():
+            self.stdout.write(
+                f"Receipts of {len(unknown)} contracts that this record does not know lie beside ({', '.join(unknown[:5])}): if "
+                "they are of this installation, what they spent on the same people was lost with a newer record."
+            )
 
 
 def _chosen(uids: list[str] | None) -> list[Contract] | None:

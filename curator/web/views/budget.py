@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -117,7 +116,7 @@ def decide(request: HttpRequest, uid: UUID, request_uid: UUID) -> HttpResponse:
         typed = _typed(request, {refused.field if refused.field in form.fields else "all": _plain(refused)})
         found = inbox(contract, user, grants=_grants(asked, form))
         return _inbox(request, contract, found, status=status_of(refused), sent=asked.uid, typed=typed)
-    messages.success(request, told)
+    messages.success(request, told, extra_tags="figures")
     return see_other("requests", contract.uid)
 
 
@@ -174,9 +173,6 @@ class _Item:
 
     request: OpenRequest
     typed: _Typed
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.typed if name in _Typed.__slots__ else self.request, name)
 
 
 def _inbox(

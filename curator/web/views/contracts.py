@@ -66,14 +66,16 @@ def edit(request: HttpRequest, uid: UUID) -> HttpResponse:
     user = reader(request)
     contract = access.contract_for(user, uid, role=Role.CURATOR)
     contract_rows.check_state(contract, Contract.State.DRAFT)
-    versions = list(contract.dataset.versions.select_related("dataset").order_by("-id"))
+    offered = contract.dataset.versions.select_related("dataset").order_by("-id")
+    versions = list(offered if contract.dataset.owner_id == user.pk else offered.filter(pk=contract.version_id))
     if request.method != "POST":
         return _show(request, ContractForm(initial=as_typed(contract), versions=versions), 200, draft=contract)
     form = ContractForm(request.POST, versions=versions)
     if not _is_meant(request, form):
         return _show(request, form, 200 if request.POST.get("do") == "preview" else 400, draft=contract)
     try:
-        version = access.version_for(user, form.cleaned_data["version"])
+        chosen = form.cleaned_data["version"]
+        version = contract.version if chosen == str(contract.version.uid) else access.version_for(user, chosen)
         _change(request, form, contract, version)
     except Refused as refused:
         add_refusal(form, refused)
