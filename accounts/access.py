@@ -1,7 +1,7 @@
 """Who may see what: the only place that says "not yours".
 
 Every function fetches a row or raises NotYours, with one and the same code and sentence for a missing row, somebody else's row
-and an identifier that is none. The edge that turns NotYours into a 404 calls `denied`, outside any transaction.
+and an identifier that is none. The edge that answers with a refusal calls `count`, outside any transaction.
 """
 
 from typing import TypeVar
@@ -11,7 +11,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import Model, Q, QuerySet
 
 from accounts.models import Invitation, Membership, Role, User
-from curator.mechanism.errors import NotYours
+from curator.mechanism.errors import NotYours, Refused
 from curator.models import (
     AuditEvent,
     BudgetRequest,
@@ -33,9 +33,19 @@ Row = TypeVar("Row", bound=Model)
 READERS = (Role.CURATOR, Role.AUDITOR)  # of a contract: they read every question asked under it
 
 
-def not_yours() -> NotYours:
-    """The one refusal: nothing in it depends on whether the thing exists."""
-    return NotYours("not_found", "There is nothing here, or it is not yours to see.")
+def not_yours(*, private: bool = False) -> NotYours:
+    """The one refusal: nothing in it depends on whether the thing exists. `private`: what a file holds decided it."""
+    return NotYours("not_found", "There is nothing here, or it is not yours to see.", private=private)
+
+
+def count(visitor: Visitor, what: str, error: Refused) -> None:
+    """Count that `what` was denied or refused, for the record; never what depends on records."""
+    if error.private:
+        return
+    if isinstance(error, NotYours):
+        denied(visitor, what)
+    else:
+        refused(visitor, what, error.code)
 
 
 def denied(visitor: Visitor, what: str) -> None:

@@ -1,6 +1,7 @@
 """The shape of every error: `{"code", "detail", "field"}`.
 
-Nothing in an error depends on private data: refusals are made from the request and the public schema alone.
+Refusals are made from the request and the public schema alone; the few of which what a file holds decides are marked `private`,
+told to the file's curator only, and counted nowhere.
 """
 
 from django.db import InterfaceError, OperationalError
@@ -10,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from accounts import access
-from curator.mechanism.errors import NotYours, Refused
+from curator.mechanism.errors import Refused
 from curator.refusals import asked, retry_after, status_of
 
 CODES: dict[type[exceptions.APIException], str] = {
@@ -46,8 +47,4 @@ def handle(error: Exception, context: dict[str, object]) -> Response | None:
 def _count(refused: Refused, request: object) -> None:
     """What was denied or refused goes onto the record, in sums."""
     assert isinstance(request, Request)
-    what = asked(request.method, request.resolver_match)
-    if isinstance(refused, NotYours):
-        access.denied(request.user, what)
-    else:
-        access.refused(request.user, what, refused.code)
+    access.count(request.user, asked(request.method, request.resolver_match), refused)

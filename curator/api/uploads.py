@@ -21,6 +21,8 @@ from curator.models import Upload
 from curator.selectors.uploads import file_columns
 from curator.services import contracts, datasets, uploads
 
+BY_COLUMN = ("shapes", "cells", "unreadable", "dates", "checked")  # members of the worker's report with a line for each column
+
 
 @extend_schema_field({"type": "object", "additionalProperties": True})
 class AnyObject(serializers.Field):  # type: ignore[type-arg]  # generic in the stubs only
@@ -82,7 +84,7 @@ class ColumnShape(Shape):
     dates = serializers.DictField(child=serializers.IntegerField(), help_text="cells by each form in which they are dates")
     cells = serializers.DictField(child=serializers.IntegerField(), help_text="what would not fit, by what is declared")
     checked = serializers.BooleanField(help_text="whether the file was read since it was declared so")
-    offenders = AnyObject(help_text="texts that do not fit, [text, cells] each, and cells with others; for you alone")
+    offenders = AnyObject(help_text="where acknowledged: texts that do not fit, [text, cells] each, and cells with others")
     declared = AnyObject(allow_null=True, help_text="as in a schema; null: it will be left out")
     suggested = AnyObject(allow_null=True)
 
@@ -97,8 +99,12 @@ _COLUMN: Fields = {
 _COLUMN |= {name: serializers.CharField(required=False) for name in ("low", "high", "step", "title", "date_format")}
 COLUMN = inline_serializer("ColumnBody", _COLUMN)
 READING = inline_serializer(
-    "ReadingBody", {"delimiter": serializers.CharField(required=False), "decimal_comma": serializers.BooleanField(required=False)}
-)
+    "ReadingBody",
+    {
+        "delimiter": serializers.CharField(required=False), "decimal_comma": serializers.BooleanField(required=False),
+        "acknowledged": serializers.BooleanField(required=False, help_text="show texts that do not fit; goes onto the record"),
+    },
+)  # fmt: skip
 SUGGEST = inline_serializer(
     "SuggestBody",
     {"columns": serializers.ListField(child=serializers.CharField()), "acknowledged": serializers.BooleanField()},
@@ -118,15 +124,6 @@ OVERLAP = inline_serializer(
     {"other": serializers.CharField(), "same_people": serializers.BooleanField(), "reason": serializers.CharField()},
 )
 USE = inline_serializer("UseBody", {"version": serializers.CharField(), "reason": serializers.CharField()})
-
-
-BY_COLUMN = (
-    "shapes",
-    "cells",
-    "unreadable",
-    "dates",
-    "checked",
-)  # members of the worker's report that have a line for each column
 
 
 def _header(upload: Upload) -> list[str]:
@@ -182,7 +179,8 @@ class OneColumn(Api):
         name = _name_at(found, place)
         column = {"name": name, **body_of(request)}
         if column["name"] != name:
-            raise BadInput("other_column", f"name: expected {echo(name)}, the name of this column in the file", field="name")
+            detail = f"name: expected {echo(name)}, the name of this column in the file"
+            raise BadInput("other_column", detail, field="name", private=True)
         return _shown(uploads.declare(curator=caller(request), upload=found, column=column))
 
     @extend_schema(responses=UploadDetail)
@@ -195,7 +193,7 @@ class OneColumn(Api):
 def _name_at(upload: Upload, place: int) -> str:
     header = _header(upload)
     if place >= len(header):
-        raise access.not_yours()
+        raise access.not_yours(private=True)
     return header[place]
 
 
@@ -204,12 +202,19 @@ class Reading(Api):
 
     @extend_schema(request=READING, responses={202: UploadDetail})
     def post(self, request: Request, uid: UUID) -> Response:
-        """Have the worker read the file again: by what is declared, and as the body says."""
+        """Have the worker read the file again: by what is declared, and as the body says.
+
+        It tells how many cells do not fit; `acknowledged`, that records show through texts, has it list those texts too.
+        """
         found = access.upload_for(caller(request), uid)
-        body = only(body_of(request), "delimiter", "decimal_comma")
+        body = only(body_of(request), "delimiter", "decimal_comma", "acknowledged")
         delimiter = text_of(body, "delimiter") if "delimiter" in body else None
         comma = _truth(body, "decimal_comma") if "decimal_comma" in body else None
-        return _shown(uploads.read_again(curator=caller(request), upload=found, delimiter=delimiter, decimal_comma=comma), 202)
+        known = _truth(body, "acknowledged") if "acknowledged" in body else False
+        read = uploads.read_again(
+            curator=caller(request), upload=found, delimiter=delimiter, decimal_comma=comma, acknowledged=known
+        )
+        return _shown(read, 202)
 
 
 class Suggestions(Api):
@@ -280,7 +285,7 @@ class Use(Api):
 
 def _names(value: object, field: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise BadInput("no_columns", f"{field}: expected a list of names", field=field)
+        raise BadInput("bad_names", f"{field}: expected a list of names", field=field)
     return value
 
 

@@ -46,7 +46,7 @@ class Description:
 class Described:
     """A description, and domains suggested for the columns that were asked about (None: nothing to suggest).
 
-    `offenders` has by column texts that do not fit what is declared: values of the records, see `offending`.
+    `offenders` has by column texts that do not fit what is declared, where they are asked for: values of the records.
     """
 
     description: Description
@@ -57,27 +57,27 @@ class Described:
 @sealed("describe_failed")
 def describe(
     path: Path, *, reading: Reading = AS_FOUND, columns: Sequence[Column] = (), suggest: Sequence[str] = (),
-    alive: Callable[[], object] = lambda: None,
+    texts: bool = False, alive: Callable[[], object] = lambda: None,
 ) -> Described:  # fmt: skip
     """Read the file at `path` once; refuses what is no table. Declared `columns` and those to `suggest` for may be absent.
 
-    `alive` is called as it gets on.
+    `texts`: collect those that do not fit, as the curator acknowledged. `alive` is called as it gets on.
     """
     table = open_table(path, None, reading)
     comma = table.format.decimal_comma
     shapes: dict[str, Counter[str]] = {name: Counter() for name in table.format.header if name not in table.unreadable}
     dates: dict[str, Counter[str]] = {name: Counter() for name in shapes}
     declared = [column for column in columns if column.name in shapes]
-    coders = {column.name: Coder(column, decimal_comma=comma, offenders=Offenders()) for column in declared}
+    coders = {column.name: Coder(column, decimal_comma=comma, offenders=Offenders() if texts else None) for column in declared}
     suggesters = {name: Suggester(name, decimal_comma=comma) for name in suggest if name in shapes}
     rows = 0
     for batch in table.batches():
-        for name, texts in batch.items():
-            count_shapes(texts, shapes[name], dates[name], decimal_comma=comma)
+        for name, cells in batch.items():
+            count_shapes(cells, shapes[name], dates[name], decimal_comma=comma)
             if name in coders:
-                coders[name].encode(texts)
+                coders[name].encode(cells)
             if name in suggesters:
-                suggesters[name].take(texts)
+                suggesters[name].take(cells)
         alive()
         rows += len(next(iter(batch.values()), ()))
     description = Description(

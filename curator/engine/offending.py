@@ -1,4 +1,4 @@
-"""Which texts of a column do not fit what is declared of it: a few of them, for the eyes of the file's curator alone.
+"""Which texts of a column do not fit what is declared of it: a few of them, for its curator's eyes, once they acknowledged it.
 
 They are values of records. They go into a file beside the upload, which is deleted with it, and nowhere else.
 """

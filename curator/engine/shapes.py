@@ -26,9 +26,9 @@ def plain_number(text: str, *, decimal_comma: bool, whole: bool = False) -> str 
     In a file with decimal commas 1.234 and 1,234 in a column of whole numbers (`whole`) are groups: nobody writes whole numbers
     with three decimals, and to read either as 1 would be silently wrong.
     """
-    tidy = normalise(text)
     if not decimal_comma:
         return text
+    tidy = normalise(text)
     if whole and _GROUPED_WHOLE.fullmatch(tidy):
         return None
     return tidy.replace(",", ".") if _COMMA.fullmatch(tidy) else text
@@ -37,12 +37,21 @@ def plain_number(text: str, *, decimal_comma: bool, whole: bool = False) -> str 
 def shape(text: str, *, decimal_comma: bool = False) -> str:
     """The shape of one text."""
     tidy = normalise(text)
+    return _counted(tidy, decimal_comma=decimal_comma) or _other(tidy, forms_of(tidy))
+
+
+def _counted(tidy: str, *, decimal_comma: bool) -> str:
+    """The shape of what is blank or a number; "" of anything else."""
     if not tidy:
         return "blank"
     number = read_any_number(plain_number(tidy, decimal_comma=decimal_comma) or "")
     if number is not None:
         return "whole" if number.denominator == 1 else "decimal"
-    if forms := forms_of(tidy):
+    return ""
+
+
+def _other(tidy: str, forms: tuple[str, ...]) -> str:
+    if forms:
         return "date" if ISO in forms else "dated"
     if tidy.casefold() in _TRUTH:
         return "truth"
@@ -58,6 +67,7 @@ def count_shapes(texts: pa.DictionaryArray, tally: Counter[str], dates: Counter[
     places = texts.indices.fill_null(len(written) - 1).to_numpy(zero_copy_only=False)
     for text, times in zip(written, np.bincount(places, minlength=len(written)).tolist(), strict=True):
         if times:
-            tally[shape(text, decimal_comma=decimal_comma)] += times
-            for form in forms_of(text):
+            forms = forms_of(text)
+            tally[_counted(text, decimal_comma=decimal_comma) or _other(text, forms)] += times
+            for form in forms:
                 dates[form] += times

@@ -6,7 +6,7 @@ the person and how many records one may have.
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from decimal import Decimal
@@ -102,7 +102,7 @@ def register_upload(
     """
     require_place(curator, dataset)
     schema = read_schema(schema_text)
-    check_declared(schema, unit, table)
+    check_declared(schema.names, unit, table)
     upload = Upload(
         filename=upload_files.tidy_name(filename), table=table, schema=schema.to_json(),
         person_column=unit.person_column, k=unit.k, created_by=curator,
@@ -127,9 +127,9 @@ def keep(
     return upload
 
 
-def check_declared(schema: Schema, unit: PrivacyUnit, table: str) -> None:
-    """BadInput where a declared schema, privacy unit and table name do not go together."""
-    if unit.person_column in schema.names:
+def check_declared(names: Collection[str], unit: PrivacyUnit, table: str) -> None:
+    """BadInput where the names of declared columns, privacy unit and table name do not go together."""
+    if unit.person_column in names:
         raise _bad_unit(f"{echo(unit.person_column)} says who a person is: it cannot be asked about.", "person_column")
     if not _TABLE.fullmatch(table):
         raise BadInput(
@@ -172,7 +172,7 @@ def require_overlap_said(version: DatasetVersion) -> None:
         detail = (
             "These records were likely frozen before: first say, on the page of the dataset, whether they are the same people."
         )
-        raise Conflict("overlap_undeclared", f"version: {detail}", field="version")
+        raise Conflict("overlap_undeclared", f"version: {detail}", field="version", private=True)
 
 
 def overlap_declared(version: DatasetVersion) -> bool:

@@ -53,7 +53,8 @@ def _describe(upload: Upload, alive: Callable[[], object]) -> Described:
     columns = Schema.from_json({"columns": declared}).columns if declared else ()
     suggest = upload.draft.get("suggest", [])
     path = waiting_file(upload)
-    return describe(path, reading=reading_of(upload), columns=columns, suggest=suggest, alive=alive)
+    texts = upload.draft.get("texts", False)
+    return describe(path, reading=reading_of(upload), columns=columns, suggest=suggest, texts=texts, alive=alive)
 
 
 def _leave(upload: Upload, described: Described) -> None:

@@ -68,12 +68,14 @@ def keep(file: "File[bytes]", path: Path) -> None:
         for chunk in file.chunks():
             size += len(chunk)
             if size > most:
-                raise TooLarge("file_too_large", f"A file has at most {most:,} bytes.", field="file", maximum=most)
+                detail = f"A file has at most {most:,} bytes."
+                raise TooLarge("file_too_large", detail, field="file", private=True, maximum=most)
             kept.write(chunk)
         kept.flush()
         os.fsync(kept.fileno())
     if not size:
-        raise BadInput("not_a_table", "The file is empty: expected at least a line with the names of the columns.", field="file")
+        detail = "The file is empty: expected at least a line with the names of the columns."
+        raise BadInput("not_a_table", detail, field="file", private=True)
 
 
 def attempt(upload: Upload) -> int:

@@ -1,7 +1,8 @@
 """A file on its way to a version: described by the worker, declared by its curator column by column, handed over to be frozen.
 
 Each step locks the upload's row; steps are refused while the worker has the file, and for good once it is to be frozen. What a
-curator declares is public in the end and stands in the row; what the worker found stays in the folder of uploads.
+curator declares is public in the end and stands in the row; what the worker found stays in the folder of uploads. A refusal that
+what the file holds decides (its cells, its header, whether it could be read) is private.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -62,7 +63,7 @@ def declare(*, curator: User, upload: Upload, column: Mapping[str, object]) -> U
     with transaction.atomic():
         row = _locked(curator, upload)
         if declared.name not in header_of(row):
-            raise BadInput("column_not_in_file", f"The file has no column {echo(declared.name)}.", field="name")
+            raise _not_in_file(declared.name, "name")
         row.draft = {**row.draft, "columns": {**row.draft.get("columns", {}), declared.name: _json(declared)}}
         row.save(update_fields=["draft"])
     return row
@@ -76,8 +77,7 @@ def declare_all(*, curator: User, upload: Upload, columns: Sequence[object]) -> 
         header = header_of(row)
         for place, column in enumerate(schema.columns):
             if column.name not in header:
-                detail = f"The file has no column {echo(column.name)}."
-                raise BadInput("column_not_in_file", detail, field=f"columns[{place}].name")
+                raise _not_in_file(column.name, f"columns[{place}].name")
         row.draft = {**row.draft, "columns": {column.name: _json(column) for column in schema.columns}}
         row.save(update_fields=["draft"])
     return row
@@ -93,15 +93,24 @@ def leave_out(*, curator: User, upload: Upload, name: str) -> Upload:
     return row
 
 
-def read_again(*, curator: User, upload: Upload, delimiter: str | None = None, decimal_comma: bool | None = None) -> Upload:
-    """Have the worker read the file once more, with what is drafted by now; None leaves how it is read as it was found."""
+def read_again(
+    *, curator: User, upload: Upload, delimiter: str | None = None, decimal_comma: bool | None = None, acknowledged: bool = False
+) -> Upload:
+    """Have the worker read the file once more, with what is drafted by now; None leaves how it is read as it was found.
+
+    `acknowledged`: the curator knows what it means to be shown the texts that do not fit. Who, and of which columns, is on the
+    record; without it the reading gives numbers only.
+    """
     if delimiter is not None and delimiter not in DELIMITERS:
         raise BadInput("bad_delimiter", "Expected a comma, a semicolon, a tab or a bar.", field="delimiter")
     with transaction.atomic():
         row = _locked(curator, upload)
         given = {"delimiter": delimiter, "decimal_comma": decimal_comma}
         reading = row.draft.get("reading", {}) | {key: value for key, value in given.items() if value is not None}
-        _parse(row, reading=reading)
+        _parse(row, reading=reading, texts=acknowledged)
+        if acknowledged:
+            declared = {"columns": list(row.draft.get("columns", {}))}
+            datasets.record(row, "misfits.shown", declared, actor=curator.username)
     return row
 
 
@@ -115,7 +124,7 @@ def ask_for_suggestions(*, curator: User, upload: Upload, columns: Sequence[str]
         row = _locked(curator, upload)
         header = header_of(row)
         if not names or any(name not in header for name in names):
-            raise BadInput("no_columns", "Choose columns of the file.", field="columns")
+            raise BadInput("no_columns", "Choose columns of the file.", field="columns", private=bool(names))
         earlier = row.draft.get("suggest", [])
         _parse(row, suggest=[*earlier, *(name for name in names if name not in earlier)])
         datasets.record(row, "domain.suggested", {"columns": names}, actor=curator.username)
@@ -128,7 +137,7 @@ def suggestions_of(upload: Upload) -> Mapping[str, Any]:
 
 
 def offenders_of(upload: Upload) -> Mapping[str, Any]:
-    """Texts of cells that do not fit what is declared, by column, as of the last reading: for the curator alone."""
+    """Texts of cells that do not fit what is declared, by column, where the last reading was to show them: for the curator."""
     return upload_files.read(upload_files.offenders_path(upload)) or {}
 
 
@@ -149,12 +158,11 @@ def hand_over(
         row = _locked(curator, upload)
         header = header_of(row)
         drafted = row.draft.get("columns", {})
+        datasets.check_declared(drafted, unit, table)  # before the file decides: that this is counted must not tell of it
         schema = _whole([drafted[name] for name in header if name in drafted])
         _require_known(misfits_of(row), misfits)
         if unit.person_column and unit.person_column not in header:
-            detail = f"The file has no column {echo(unit.person_column)}."
-            raise BadInput("column_not_in_file", detail, field="person_column")
-        datasets.check_declared(schema, unit, table)
+            raise _not_in_file(unit.person_column, "person_column")
         row.schema, row.table, row.person_column, row.k = schema.to_json(), table, unit.person_column, unit.k
         row.draft = {**row.draft, "reading": _as_described(row)}
         row.state = State.WAITING
@@ -178,17 +186,21 @@ def discard(*, curator: User, upload: Upload, reason: str) -> Upload:
     return row
 
 
+def _not_in_file(name: str, field: str) -> BadInput:
+    return BadInput("column_not_in_file", f"The file has no column {echo(name)}.", field=field, private=True)
+
+
 def _require_known(found: Sequence[Misfit], known: Collection[str]) -> None:
     unknown = [one.name for one in found if one.name not in known]
     if unknown:
         names = ", ".join(map(echo, unknown))
         detail = f"Most cells of {names} do not fit what is declared: mend the column, or say that you know."
-        raise BadInput("column_does_not_fit", detail, field="misfits")
+        raise BadInput("column_does_not_fit", detail, field="misfits", private=True)
 
 
 def _whole(entries: list[object]) -> Schema:
     if not entries:
-        raise BadInput("no_columns", "Declare at least one column.", field="columns")
+        raise BadInput("no_columns", "Declare at least one column.", field="columns", private=True)  # none of those in the file
     return Schema.from_json({"columns": entries})
 
 
@@ -200,8 +212,9 @@ def _as_described(row: Upload) -> dict[str, object]:
     return {"delimiter": found["delimiter"], "decimal_comma": found["decimal_comma"]}
 
 
-def _parse(row: Upload, **draft: object) -> None:
-    row.draft = {**row.draft, **draft}
+def _parse(row: Upload, *, texts: bool = False, **draft: object) -> None:
+    """`texts`: this reading, and none after it, may leave the texts that do not fit."""
+    row.draft = {**row.draft, **draft, "texts": texts}
     row.state = State.PARSING
     row.save(update_fields=["draft", "state"])
     queue.ring_upload(row.pk)
@@ -230,6 +243,6 @@ def _locked(curator: User, upload: Upload) -> Upload:
 
 def _check(row: Upload) -> None:
     if row.state in (State.PARSING, State.WAITING):
-        raise Conflict("upload_busy", "The worker is reading the file: wait until it has.")
+        raise Conflict("upload_busy", "The worker is reading the file: wait until it has.", private=True)
     if row.state != State.DESCRIBED:
-        raise Conflict("upload_final", f"This file was {row.state}: send it again to begin anew.")
+        raise Conflict("upload_final", f"This file was {row.state}: send it again to begin anew.", private=True)

@@ -1,6 +1,7 @@
 """The wrapper that every page's view gets: refusals become pages.
 
-What is missing and what is somebody else's are one answer: status 404 and the same page. Nothing here depends on private data.
+What is missing and what is somebody else's are one answer: status 404 and the same page. Of what depends on private data
+(`private`) only the person who asked learns.
 """
 
 from collections.abc import Callable
@@ -64,12 +65,11 @@ def _refuse_nul(request: HttpRequest) -> None:
 
 
 def refusal(request: HttpRequest, refused: Refused) -> HttpResponse:
-    """The page of a refusal that no form could show; a 404 goes onto the record as denied access."""
-    status, what = status_of(refused), asked(request.method, request.resolver_match)
+    """The page of a refusal that no form could show; it is counted for the record, a 404 as denied access."""
+    status = status_of(refused)
+    access.count(request.user, asked(request.method, request.resolver_match), refused)
     if status == 404:
-        access.denied(request.user, what)
         return not_found(request)
-    access.refused(request.user, what, refused.code)
     context = {"refused": refused, "site_links": site_links(request)}
     return say_when(render(request, "refused.html", context, status=status), refused)
 

@@ -1,12 +1,14 @@
 """Carol's program takes a file to a version, as her browser would; Alice's finds nothing."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from curator.models import AuditEvent, Contract, Upload
+from curator.models import AuditEvent, Contract, Denial, Upload
+from curator.services import denials
 from tests.api.conftest import Caller
 from tests.cast import Cast, make_version
 from tests.uploads import MESSY, sent, served
@@ -58,9 +60,11 @@ def test_from_a_messy_file_to_a_version(carol: Caller, alice: Caller) -> None:
     ("columns/", {"columns": {}}, "bad_schema", "columns"), ("columns/", {"columns": [], "more": 1}, "unknown_field", "more"),
     ("suggestions/", {"columns": ["sex"], "acknowledged": False}, "not_acknowledged", "acknowledged"),
     ("suggestions/", {"columns": ["sex"]}, "bad_boolean", "acknowledged"),
-    ("suggestions/", {"columns": "sex", "acknowledged": True}, "no_columns", "columns"),
+    ("suggestions/", {"columns": "sex", "acknowledged": True}, "bad_names", "columns"),
     ("reading/", {"delimiter": "x"}, "bad_delimiter", "delimiter"),
     ("reading/", {"decimal_comma": 1}, "bad_boolean", "decimal_comma"),
+    ("reading/", {"acknowledged": "yes"}, "bad_boolean", "acknowledged"),
+    ("freeze/", {"privacy_unit": "record", "misfits": "born"}, "bad_names", "misfits"),
     ("freeze/", {"privacy_unit": ""}, "bad_privacy_unit", "privacy_unit"),
     ("freeze/", {"privacy_unit": "record"}, "no_columns", "columns"),
     ("discard/", {"reason": ""}, "missing_text", "reason"),
@@ -135,6 +139,39 @@ def test_a_column_may_have_as_many_values_as_on_the_page(people: Cast, carol: Ca
     assert (status, told["code"]) == (413, "body_too_large")
 
 
+def told_of() -> str:
+    """The site's chain once the sweep has told what was refused, as far as it speaks of refusals."""
+    denials.tell(datetime.now(UTC) + timedelta(minutes=1))
+    return "".join(
+        bytes(event.body).decode() for event in AuditEvent.objects.filter(kind__in=["request.refused", "access.denied"])
+    )
+
+
+def test_what_a_file_holds_decides_of_no_count(people: Cast, carol: Caller) -> None:
+    upload = sent(people.carol, "id;born\n1;1970-01-31\n")
+    path, number = f"uploads/{upload.uid}/", {"kind": "integer", "low": 0, "high": 9}
+    answers = [
+        carol.post(f"{path}columns/", {"columns": [{"name": "age", **number}]}),
+        carol.post(f"{path}suggestions/", {"columns": ["age"], "acknowledged": True}),
+        carol.call("PUT", f"{path}columns/0/", {**number, "name": "age"}),
+        carol.call("PUT", f"{path}columns/2/", number), carol.call("DELETE", f"{path}columns/2/"),
+        carol.post(f"{path}freeze/", {"privacy_unit": "record"}),
+    ]  # fmt: skip
+    assert carol.call("PUT", f"{path}columns/0/", number)[0] == 200
+    answers.append(carol.post(f"{path}freeze/", {"privacy_unit": "person", "person_column": "who", "k": 2}))
+    assert carol.post(f"{path}reading/", {"delimiter": "x"})[0] == 400
+    assert carol.post(f"{path}reading/", {})[0] == 202
+    answers += [carol.post(f"{path}reading/", {}), carol.post(f"{path}discard/", {"reason": "no"})]
+    empty = carol.client.post(f"/api/v1/datasets/{upload.dataset.uid}/uploads/", {"file": SimpleUploadedFile("a.csv", b"")})
+    codes = [told["code"] for _, told in answers] + [empty.json()["code"]]
+    assert codes == [
+        "column_not_in_file", "no_columns", "other_column", "not_found", "not_found", "no_columns", "column_not_in_file",
+        "upload_busy", "upload_busy", "not_a_table",
+    ]  # fmt: skip
+    assert [code for code in codes if code in told_of()] == []
+    assert Denial.objects.count() == 1, "the delimiter"
+
+
 def test_freezing_what_does_not_fit_takes_a_word_here_too(people: Cast, carol: Caller) -> None:
     upload = sent(people.carol, "id;born\n1;31.01.1970\n2;28.02.1980\n")
     born = {"name": "born", "kind": "date", "low": "1900-01-01", "high": "2020-12-31", "out_of_domain": "other"}
@@ -143,10 +180,17 @@ def test_freezing_what_does_not_fit_takes_a_word_here_too(people: Cast, carol: C
     carol.post(f"{path}reading/", {})
     served(upload)
     column = carol.get(f"{path}columns/")["results"][1]
+    assert (column["cells"], column["offenders"]) == ({"unreadable": 2}, {}), "numbers only"
+    assert not AuditEvent.objects.filter(kind="misfits.shown").exists()
+    assert carol.post(f"{path}reading/", {"acknowledged": True})[0] == 202
+    served(upload)
+    assert b'"columns":["born"]' in bytes(AuditEvent.objects.get(kind="misfits.shown", actor="carol").body)
+    column = carol.get(f"{path}columns/")["results"][1]
     assert column["offenders"] == {"texts": [["28.02.1980", 1], ["31.01.1970", 1]], "others": 0}
     assert (column["dates"], column["checked"], carol.get(path)["misfits"]) == ({"dd.mm.yyyy": 2}, True, ["born"])
     status, told = carol.post(f"{path}freeze/", {"privacy_unit": "record"})
     assert (status, told["code"], told["field"]) == (400, "column_does_not_fit", "misfits")
+    assert (told_of(), Denial.objects.count()) == ("", 0), "that it was refused tells of the records"
     assert carol.post(f"{path}freeze/", {"privacy_unit": "record", "misfits": "born"})[0] == 400
     assert carol.post(f"{path}columns/", {"columns": [{**born, "date_format": "dd.mm.yyyy"}]})[0] == 200
     column = carol.get(f"{path}columns/")["results"][1]

@@ -218,7 +218,7 @@ def test_a_description_fails_without_a_word_of_the_cells(tmp_path: Path, monkeyp
     def fail(text: str, **_: object) -> str:
         raise ValueError(text)
 
-    monkeypatch.setattr("curator.engine.shapes.shape", fail)
+    monkeypatch.setattr("curator.engine.shapes.forms_of", fail)
     with pytest.raises(Exception, match="describe_failed") as caught:
         described(put(tmp_path, "id\nSECRET42\n"))
     assert "SECRET42" not in str(caught.value) + repr(caught.value.__context__)

@@ -1,10 +1,13 @@
 """The cells of a file are nobody's to see; its curator sees what was suggested from them, or did not fit what was declared.
 
-Four files with cells that stand nowhere else: described, suggested from, frozen and asked about, refused. Then the search.
+Five files with cells that stand nowhere else: described, suggested from, frozen and asked about, refused, declared badly and so
+not frozen. Then the search.
 """
 
+import logging
 import secrets
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
@@ -14,17 +17,20 @@ from django.core.files.base import File
 
 from accounts.models import Role
 from curator.models import Dataset, Upload
-from curator.services import datasets, uploads
+from curator.services import datasets, denials, uploads
 from tests.cast import Cast, make_contract, person
 from tests.fixtures.figures import Figure
 from tests.fixtures.worker import Worker
 from tests.privacy import places
 from tests.privacy.sights import make_sights
 from tests.privacy.test_canaries import everything, outlets, people, serve
+from tests.web.scene import browser_of
 from tests.worker.scene import ask, until
 
 __all__ = ["outlets", "people"]
 Start = Callable[..., Worker]
+REFUSED = "column_does_not_fit"
+TOWN = {"name": "town", "kind": "category", "out_of_domain": "other"}
 INCOME = {"name": "income", "kind": "integer", "low": 0, "high": 999_999_999}
 
 
@@ -62,6 +68,19 @@ class Sent:
         uploads.hand_over(curator=people.carol, upload=self.upload, unit=datasets.PrivacyUnit("", 1))
         assert self.served().state == "frozen", self.upload.detail
 
+    def misdeclared(self, people: Cast) -> None:
+        """Declared so that no cell fits, checked without a word and with one, and refused at freezing by both doors."""
+        uploads.declare(curator=people.carol, upload=self.upload, column={**TOWN, "values": ["Elsewhere"]})
+        for acknowledged in (False, True):
+            uploads.read_again(curator=people.carol, upload=self.upload, acknowledged=acknowledged)
+            self.served()
+        carol = browser_of(people.carol)
+        page = carol.post(f"/uploads/{self.upload.uid}/freeze/", {"unit": "record", "table": "people"})
+        body = {"privacy_unit": "record"}
+        told = carol.post(f"/api/v1/uploads/{self.upload.uid}/freeze/", body, "application/json")
+        assert (page.status_code, told.status_code, told.json()["code"]) == (400, 400, REFUSED)
+        denials.tell(datetime.now(UTC) + timedelta(minutes=1))
+
 
 @pytest.mark.trust
 def test_cells_of_a_file_are_for_its_curator_alone_and_only_once_they_are_suggested_from(
@@ -73,17 +92,20 @@ def test_cells_of_a_file_are_for_its_curator_alone_and_only_once_they_are_sugges
     assert (described.upload.state, refused.upload.state) == ("described", "refused")
     suggested.suggested(people)
     frozen.frozen(people)
+    caplog.set_level(logging.DEBUG)
+    (bad := Sent(people, "misdeclared")).misdeclared(people)
     contract = make_contract(people, frozen.upload.version, rho_total="2")
     serve(ask(people.alice, contract, {"column": "income", "at_least": 500_000_000}, within=5))
-    cells = set.union(*(each.cells for each in (described, suggested, frozen, refused)))
+    cells = set.union(*(each.cells for each in (described, suggested, frozen, refused, bad)))
     readers = (people.alice, people.carol, people.dora, person("eve", Role.ANALYST, Role.CURATOR, Role.AUDITOR))
     told, raw = everything(worker, make_sights(people, contract), caplog, *readers), list(places.raw_files())
     found = [*places.hits(iter(told), cells), *places.raw_hits(iter(raw), cells)]
     seen = {place for place, _ in found}
     assert seen == {f"carol /uploads/{suggested.upload.uid}/columns/{place}/" for place in (1, 2)} | {
-        f"carol /api/v1/uploads/{suggested.upload.uid}/columns/"
-    }
-    assert {cell for _, cell in found} <= suggested.cells
+        f"carol /api/v1/uploads/{each.upload.uid}/columns/" for each in (suggested, bad)
+    } | {f"carol /uploads/{bad.upload.uid}/columns/2/"}
+    assert {cell for _, cell in found} <= suggested.cells | bad.cells
+    assert [*places.hits(iter(told), {REFUSED}), *places.raw_hits(iter(raw), {REFUSED})] == []
     where = len(told) + len(raw)
     figure(row=10, n=len(cells) * where, seen=f"{len(cells)} cells of files in {where} places: seen by their curator alone")
 

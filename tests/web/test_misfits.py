@@ -1,14 +1,15 @@
 """Carol is told which cells do not fit, and freezes nothing that nobody could use without saying that she means it."""
 
 import re
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from typing import Any
 
 import pytest
 from django.test import Client
 
-from curator.models import AuditEvent, Upload
-from curator.services import datasets, upload_files
+from curator.models import AuditEvent, Denial, Upload
+from curator.services import datasets, denials, upload_files
 from tests.cast import Cast
 from tests.uploads import served
 from tests.web.scene import browser_of
@@ -22,14 +23,14 @@ DATE = {"kind": "date", "low": "1900-01-01", "high": "2020-12-31", "do": "save"}
 
 
 def checked(carol: Client, content: str = DAYS, **column: Any) -> Upload:
-    """A file with its second column declared, read by what is declared."""
+    """A file with its second column declared, read by what is declared; she asked to see the texts that do not fit."""
     upload = send(carol, content)
     assert declare(carol, upload, 1, **{**DATE, **column}).status_code == 303
-    return check(carol, upload)
+    return check(carol, upload, acknowledged="on")
 
 
-def check(carol: Client, upload: Upload) -> Upload:
-    carol.post(f"/uploads/{upload.uid}/", {"do": "check"})
+def check(carol: Client, upload: Upload, **more: str) -> Upload:
+    carol.post(f"/uploads/{upload.uid}/", {"do": "check", **more})
     return served(upload)
 
 
@@ -67,6 +68,8 @@ def test_a_column_of_which_no_cell_fits_is_frozen_only_with_her_word(carol: Clie
         answer = freeze(carol, upload, **known)
         assert (answer.status_code, AuditEvent.objects.count()) == (400, events)
     assert "do not fit" in unescape(text(freeze(carol, upload)))
+    assert denials.tell(datetime.now(UTC) + timedelta(minutes=1)) == 0
+    assert (Denial.objects.count(), AuditEvent.objects.count()) == (0, events)
     upload.refresh_from_db()
     assert upload.state == "described"
     assert freeze(carol, upload, misfits="born").status_code == 303
@@ -116,6 +119,28 @@ def test_texts_that_do_not_fit_are_listed_for_her_alone_and_deleted_with_the_fil
     served(upload)
     assert not upload_files.offenders_path(upload).exists()
     assert not any(b"day<" in bytes(event.body) for event in AuditEvent.objects.all())
+
+
+def test_numbers_only_unless_she_says_that_she_knows_what_texts_are(carol: Client) -> None:
+    upload = check(carol, checked(carol, date_format="dd.mm.yyyy"))
+    shown = page(carol, upload, "columns/1/")
+    assert "1 unreadable" in shown and "is listed once you say" in shown
+    assert "no\\u202eday" not in shown, "neither of this reading nor of the one before"
+    (event,) = AuditEvent.objects.filter(kind="misfits.shown")
+    body = bytes(event.body)
+    assert (event.actor, b'"columns":["born"]' in body, b"day" in body) == ("carol", True, False)
+    asked = check(carol, upload, acknowledged="on")
+    assert "no\\u202eday" in page(carol, asked, "columns/1/")
+    carol.post(f"/uploads/{asked.uid}/suggest/", {"columns": ["born"], "acknowledged": "on"})
+    assert "no\\u202eday" not in page(carol, served(asked), "columns/1/"), "a word is good for one reading"
+
+
+def test_a_column_that_the_file_has_not_is_no_denied_access(carol: Client, people: Cast) -> None:
+    upload = send(carol, DAYS)
+    assert carol.get(f"/uploads/{upload.uid}/columns/2/").status_code == 404
+    assert not Denial.objects.exists()
+    assert browser_of(people.alice).get(f"/uploads/{upload.uid}/columns/1/").status_code == 404
+    assert Denial.objects.get().actor == "alice"
 
 
 def test_they_are_deleted_with_a_file_that_is_discarded_too(carol: Client) -> None:

@@ -90,6 +90,15 @@ class ReadingForm(forms.Form):
     )
 
 
+class CheckForm(forms.Form):
+    """Whether to be shown the texts that do not fit, as somebody who knows what it means."""
+
+    acknowledged = forms.BooleanField(
+        label="List the texts that do not fit: I know that they are values of records, and that my asking goes onto the record.",
+        required=False,
+    )
+
+
 class SuggestForm(forms.Form):
     """Which columns to look at, and that one knows what it means."""
 
@@ -115,7 +124,6 @@ class FreezeForm(forms.Form):
         label="Most records of one person", max_length=6, required=False, widget=forms.TextInput(attrs={"inputmode": "numeric"})
     )
     table = forms.CharField(label="Table name", max_length=63, help_text="What a question's FROM says.")
-    misfits = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, required=False)
 
     def __init__(self, *args: Any, names: Sequence[str], misfits: Sequence[Misfit] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -10,13 +10,13 @@ from django.views.decorators.http import require_http_methods
 
 from accounts import access
 from accounts.models import User
-from curator.mechanism.errors import NotYours, Refused
+from curator.mechanism.errors import Refused
 from curator.models import Upload
 from curator.refusals import status_of
 from curator.selectors.uploads import ColumnRow, UploadPage, upload_page
 from curator.services import datasets, uploads
 from curator.web.forms.columns import ColumnForm, initial_of
-from curator.web.forms.datasets import FileForm, FreezeForm, ReadingForm, SuggestForm
+from curator.web.forms.datasets import CheckForm, FileForm, FreezeForm, ReadingForm, SuggestForm
 from curator.web.pages import add_refusal, page, reader
 from curator.web.problems import Problem
 from curator.web.views.ask import see_other
@@ -50,9 +50,8 @@ def _change(request: HttpRequest, user: User, found: Upload) -> str:
     if do == "discard":
         uploads.discard(curator=user, upload=found, reason=request.POST.get("reason", ""))
         return "The file is deleted, and what was found in it."
-    form = ReadingForm(request.POST if do == "reading" else {})
-    given = form.cleaned_data if do == "reading" and form.is_valid() else {}
-    uploads.read_again(curator=user, upload=found, **given)
+    form = ReadingForm(request.POST) if do == "reading" else CheckForm(request.POST)
+    uploads.read_again(curator=user, upload=found, **(form.cleaned_data if form.is_valid() else {}))
     return ""
 
 
@@ -62,7 +61,7 @@ def _show(request: HttpRequest, found: Upload, *, problem: str = "", status: int
     problems = [Problem("", "", problem)] if problem else []
     return page(
         request, "dataset/upload.html", here="datasets", status=status, upload=shown, reading=reading, file_form=FileForm(),
-        problems=problems,
+        check=CheckForm(), problems=problems,
     )  # fmt: skip
 
 
@@ -73,7 +72,7 @@ def column(request: HttpRequest, uid: UUID, place: int) -> HttpResponse:
     found = access.upload_for(user, uid)
     shown = whole_page(found)
     if place >= len(shown.columns) or not shown.described:
-        raise NotYours("not_found", "There is nothing here, or it is not yours to see.")
+        raise access.not_yours(private=True)
     row = shown.columns[place]
     if request.method != "POST":
         entry = _declared(found, row) or uploads.suggestions_of(found).get(row.name) or {"out_of_domain": "other"}
