@@ -29,6 +29,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         Session.objects.all().delete()  # who has signed out since then is not signed in again
         self.stdout.write(
-            f"Restored what was backed up at {manifest['made_at']}. Now run manage.py verify. Accounts, roles, passwords and keys "
-            "are as they were then: before you open the site, switch off again who was switched off, and revoke what was revoked."
+            f"Restored what was backed up at {manifest['made_at']}. Now run manage.py verify. Accounts, roles, passwords and "
+            "keys are as they were then: before you open the site, switch off again who was switched off, and revoke what was "
+            "revoked."
         )
