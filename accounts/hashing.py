@@ -1,8 +1,13 @@
-"""Turns at hashing a password for somebody who is nobody yet: more at once serve nobody sooner, and could flood the site."""
+"""Turns at hashing a password: more at once serve nobody sooner, and could flood the site.
+
+One takes a turn before any row is locked, and never a second one within it.
+"""
 
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from django.contrib.auth.hashers import make_password
 
 from curator.mechanism.errors import TooMany
 
@@ -19,3 +24,9 @@ def turn() -> Iterator[None]:
         yield
     finally:
         HASHING.release()
+
+
+def hashed(password: str) -> str:
+    """The hash of a password as a row keeps it, made in a turn; TooMany."""
+    with turn():
+        return make_password(password)

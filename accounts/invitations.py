@@ -21,7 +21,7 @@ from django.utils import timezone
 from accounts import access
 from accounts.models import Invitation, Membership, Role, User
 from accounts.profile import check_email
-from accounts.services import create_user, grant_role
+from accounts.services import create_user, grant_role, hash_for
 from curator.mechanism.errors import BadInput, Conflict, NotYours, Refused, TooMany
 from curator.mechanism.rho import Units
 from curator.models import Contract
@@ -137,10 +137,11 @@ def join(*, secret: str, username: str, password: str, email: str = "") -> User:
 
 def join_found(*, invitation: Invitation, username: str, password: str, email: str = "") -> User:
     """The same, with an invitation that `find` gave for the secret of its link."""
+    encoded = hash_for(username, password, email=invitation.email or email)  # before the contract's row is locked
 
     def make(held: Invitation) -> User:
         chosen = held.email or email
-        return create_user(username=username, roles=[held.role], password=password, email=chosen, again=False).user
+        return create_user(username=username, roles=[held.role], encoded=encoded, email=chosen, again=False).user
 
     return _take(invitation, make).user
 

@@ -5,6 +5,7 @@ from django.core.validators import validate_email
 from django.db import transaction
 
 from accounts import sign_ins, throttles
+from accounts.hashing import hashed, turn
 from accounts.models import User
 from accounts.services import check_password
 from curator.mechanism.errors import BadInput
@@ -21,30 +22,39 @@ def set_mail(*, user: User, notices: bool) -> None:
     user.mail_notices = notices
 
 
-def set_email(*, user: User, email: str, password: str) -> None:
-    """Another address, or none. A new password can be sent there: a session left open is not enough, the password is asked."""
+def set_email(*, user: User, email: str, password: str, notices: bool | None = None) -> None:
+    """Another address, or none, and with `notices` whether they come by mail; both or neither.
+
+    A new password can be sent there: a session left open is not enough, the password is asked.
+    """
     throttles.check("email", user.pk, TRIES)
-    _require(user, password)
+    checked = _checked(user, password)
     check_email(email)
     with transaction.atomic():
-        locked = _locked(user)
+        locked = _locked(user, checked)
         locked.email = email
-        locked.save(update_fields=["email"])
+        locked.mail_notices = locked.mail_notices if notices is None else notices
+        locked.save(update_fields=["email", "mail_notices"])
         audit.append(audit.SITE, [Event("email.changed", user.username, {})])
-    user.email = email
+    user.email, user.mail_notices = email, locked.mail_notices
 
 
 def set_password(*, user: User, password: str, new: str) -> None:
     """Another password, for whoever knows the one there is; sessions elsewhere end. BadInput: wrong_password, weak_password."""
     count_guess(user)
-    _require(user, password)
+    replace_password(user=user, checked=_checked(user, password), new=new)
+
+
+def replace_password(*, user: User, checked: str, new: str) -> None:
+    """The same once the old one was found right, for the hash `checked`; BadInput where it is that hash no longer."""
     check_password(user, new, field="new_password")
+    encoded = hashed(new)
     with transaction.atomic():  # the password and its event, or neither
-        locked = _locked(user)
-        locked.set_password(new)
+        locked = _locked(user, checked)
+        locked.password = encoded
         locked.save(update_fields=["password"])
         sign_ins.password_changed(locked)
-    user.password = locked.password
+    user.password = encoded
 
 
 def count_guess(user: User) -> None:
@@ -66,10 +76,22 @@ def _bad_email() -> BadInput:
     return BadInput("bad_email", "email: expected a mail address, or nothing", field="email")
 
 
-def _require(user: User, password: str) -> None:
-    if not user.check_password(password):
-        raise BadInput("wrong_password", "password: this is not your password", field="password")
+def _checked(user: User, password: str) -> str:
+    """The hash of which this is the password, as a request loaded it; BadInput wrong_password."""
+    with turn():
+        right = user.check_password(password)
+    if not right:
+        raise _wrong_password()
+    return user.password
 
 
-def _locked(user: User) -> User:
-    return User.objects.select_for_update(no_key=True).get(pk=user.pk)
+def _wrong_password() -> BadInput:
+    return BadInput("wrong_password", "password: this is not your password", field="password")
+
+
+def _locked(user: User, checked: str) -> User:
+    """Their row as it is now, locked; refused where the password is another one since it was looked at."""
+    row = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    if row.password != checked:
+        raise _wrong_password()
+    return row

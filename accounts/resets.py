@@ -18,6 +18,7 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 
 from accounts import throttles, tokens
+from accounts.hashing import hashed
 from accounts.models import ResetRequest, User
 from accounts.services import check_password
 from curator.mechanism.errors import NotYours, TooMany
@@ -87,14 +88,25 @@ def done(request: ResetRequest) -> None:
 
 def set_new(*, uid: str, token: str, password: str) -> None:
     """Set a new password by the two parts of such a link; NotYours for a link that opens nothing, BadInput weak_password."""
+    set_for(_opened(User.objects.filter(pk=_number(uid)).first(), token), token=token, password=password)
+
+
+def set_for(user: User, *, token: str, password: str) -> None:
+    """The same for the person of the link."""
+    check_password(user, password, field="new_password")
+    encoded = hashed(password)  # before the row is locked
     with transaction.atomic():  # the password, the end of the keys and the event, or nothing
-        user = User.objects.select_for_update(no_key=True).filter(pk=_number(uid)).first()
-        if user is None or not default_token_generator.check_token(user, token):
-            raise NotYours("not_found", "This link opens nothing: it is good for an hour and works once.")
-        check_password(user, password, field="new_password")
-        user.set_password(password)
-        user.save(update_fields=["password"])
-        finished(user)
+        locked = _opened(User.objects.select_for_update(no_key=True).filter(pk=user.pk).first(), token)
+        locked.password = encoded
+        locked.save(update_fields=["password"])
+        audit.append(audit.SITE, [Event("password.reset", locked.username, {"keys_ended": tokens.end_all(locked)})])
+
+
+def _opened(user: User | None, token: str) -> User:
+    """Whom a link is about, while it is good: not for an account that was switched off since it was mailed."""
+    if user is None or not user.is_active or not default_token_generator.check_token(user, token):
+        raise NotYours("not_found", "This link opens nothing: it is good for an hour and works once.")
+    return user
 
 
 def _number(uid: str) -> int:
@@ -104,11 +116,6 @@ def _number(uid: str) -> int:
     except ValueError:
         return 0
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
-
-
-def finished(user: User) -> None:
-    """A new password was set by such a link, in the transaction of the caller."""
-    audit.append(audit.SITE, [Event("password.reset", user.username, {"keys_ended": tokens.end_all(user)})])
 
 
 def _link(user: User) -> str:

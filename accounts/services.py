@@ -13,6 +13,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from accounts import access, tokens
+from accounts.hashing import hashed
 from accounts.models import Membership, Role, User
 from curator.mechanism.errors import BadInput, Conflict
 from curator.models import Contract
@@ -35,24 +36,26 @@ class NewUser:
 
 
 def create_user(
-    *, username: str, roles: Collection[str], password: str | None = None, email: str = "", by: User | None = None,
-    again: bool = True,
+    *, username: str, roles: Collection[str], password: str | None = None, encoded: str = "", email: str = "",
+    by: User | None = None, again: bool = True,
 ) -> NewUser:  # fmt: skip
     """Make a person; the command line may also switch a deactivated one of that name on again, with exactly `roles`.
 
     `by` is the curator who does it; None is the command line (`again`), or a newcomer. A curator never gets into an account
-    that was somebody's: see `reactivate`. Without a password a random one is drawn and returned. Refused: BadInput (username,
+    that was somebody's: see `reactivate`. Without a password a random one is drawn and returned; `encoded` is the hash of
+    one that was checked and hashed before the caller's transaction (`hash_for`). Refused: BadInput (username,
     roles, password, email), Conflict username_taken (in any case), in_use for a role that a sleeping person still uses.
     """
     if by is not None:
         access.require_site_role(by, Role.CURATOR)
     known = _known_roles(roles)
+    drawn = None if encoded or password is not None else secrets.token_urlsafe(RANDOM_PASSWORD_BYTES)
+    encoded = encoded or hash_for(username, drawn or password or "", email=email)
     with transaction.atomic():
         user, reactivated = _new_or_sleeping(username)
         if reactivated:
             _check_may_wake(user, known, allowed=again and by is None)
-        user.roles, user.email, user.is_active = known, email.strip(), True
-        drawn = _set_password(user, password)
+        user.roles, user.email, user.is_active, user.password = known, email.strip(), True, encoded
         _save_valid(user)
         kind = "user.reactivated" if reactivated else "user.created"
         audit.append(audit.SITE, [Event(kind, _name(by), {"username": user.username, "roles": known})])
@@ -145,6 +148,12 @@ def check_password(user: User, password: str, *, field: str = "password") -> Non
         raise BadInput("weak_password", " ".join(error.messages), field=field) from error
 
 
+def hash_for(username: str, password: str, *, email: str = "") -> str:
+    """The hash of a password that somebody of this name may have, made before any row is locked; BadInput, TooMany."""
+    check_password(User(username=username, email=email), password)
+    return hashed(password)
+
+
 def person(username: str, *, field: str = "username") -> User:
     """The active person of that name (in any case), or BadInput unknown_person: for a curator's form."""
     found = User.objects.filter(username__iexact=username.strip(), is_active=True).first()
@@ -208,15 +217,6 @@ def _known_roles(roles: Collection[str]) -> list[str]:
     if unknown or not roles:
         raise BadInput("unknown_role", f"roles: expected some of {', '.join(Role.values)}", field="roles")
     return sorted(set(roles))
-
-
-def _set_password(user: User, password: str | None) -> str | None:
-    """Set the password; the drawn one, where none was given."""
-    drawn = secrets.token_urlsafe(RANDOM_PASSWORD_BYTES) if password is None else None
-    chosen = drawn or password or ""
-    check_password(user, chosen)
-    user.set_password(chosen)
-    return drawn
 
 
 def _save_valid(user: User) -> None:

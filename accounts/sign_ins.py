@@ -4,16 +4,38 @@ A failed attempt is counted, and told once a minute, with the name of the person
 nobody has is not kept, as people type passwords into the wrong box.
 """
 
+from collections.abc import Mapping
+
+from django.conf import settings
 from django.contrib import auth
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
+from accounts import throttles
+from accounts.forms import SignInForm
+from accounts.hashing import turn
 from accounts.models import User
 from curator.services import audit, denials
 from curator.services.audit import Event
+from rdp_site.addresses import client_network
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 LOCKED = "This name was tried too often from here. Wait a quarter of an hour, or sign in from where you usually do."
+
+
+def tried(request: HttpRequest, typed: Mapping[str, str]) -> SignInForm:
+    """A user name and password as they were typed, looked at, by whichever door; TooMany before any password is hashed.
+
+    So many tries from one network, so few hashes at a time; whoever does not get in is counted for the record. Guesses at one
+    name are stopped by django-axes, by name and address together: whoever is guessed at signs in from elsewhere.
+    """
+    throttles.check("sign-in", client_network(request), settings.SIGN_IN_RATE)
+    form = SignInForm(request, typed)
+    with turn():
+        good = form.is_valid()
+    if not good:
+        failed(str(form.data.get("username", ""))[:150])
+    return form
 
 
 def let_in(request: HttpRequest, user: User) -> None:
@@ -24,9 +46,12 @@ def let_in(request: HttpRequest, user: User) -> None:
 
 def locked_out(request: HttpRequest, _: HttpResponse | None, credentials: object) -> HttpResponse:
     """What answers a name that was tried too often from one place (429): a page, or the API's error."""
+    later = {"Retry-After": str(round(settings.AXES_COOLOFF_TIME.total_seconds()))}  # each try begins it anew
     if request.path.startswith("/api/"):
-        return JsonResponse({"code": "too_many_requests", "detail": LOCKED, "field": None}, status=429)
-    return render(request, "account/locked.html", {"told": LOCKED}, status=429)
+        return JsonResponse({"code": "too_many_requests", "detail": LOCKED, "field": None}, status=429, headers=later)
+    answer = render(request, "account/locked.html", {"told": LOCKED}, status=429)
+    answer.headers["Retry-After"] = later["Retry-After"]
+    return answer
 
 
 def signed_in(user: User) -> None:

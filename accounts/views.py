@@ -2,28 +2,24 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth import views as auth
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse_lazy
 
-from accounts import profile, sign_ins, throttles
+from accounts import profile, sign_ins
 from accounts.forms import SignInForm
 from accounts.hashing import turn
 from accounts.models import User
-from curator.mechanism.errors import TooMany
+from curator.mechanism.errors import BadInput, TooMany
 from curator.refusals import retry_after
-from rdp_site.addresses import client_network
 
 
 class SignIn(auth.LoginView):
-    """The sign-in page. Before any password is hashed: so many tries from one network, so few hashes at a time.
-
-    Guesses at one name are stopped by django-axes, by name and address together: whoever is guessed at signs in from elsewhere.
-    """
+    """The sign-in page."""
 
     template_name = "account/sign_in.html"
     authentication_form = SignInForm
@@ -32,11 +28,10 @@ class SignIn(auth.LoginView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Try, or say when to try again (429)."""
         try:
-            throttles.check("sign-in", client_network(request), settings.SIGN_IN_RATE)
-            with turn():
-                return super().post(request, *args, **kwargs)
+            form = sign_ins.tried(request, request.POST)
         except TooMany as refused:
             return self._later(refused)
+        return self.form_valid(form) if form.is_valid() else self.form_invalid(form)
 
     def _later(self, refused: TooMany) -> HttpResponse:
         """The page again, without a look at what was typed."""
@@ -52,8 +47,7 @@ class SignIn(auth.LoginView):
         return answer
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
-        """Say no and record it; the status says it too."""
-        sign_ins.failed(str(form.data.get("username", ""))[:150])
+        """Say no; the status says it too."""
         answer = super().form_invalid(form)
         answer.status_code = 400
         return answer
@@ -70,20 +64,26 @@ class Password(auth.PasswordChangeView):
         assert isinstance(request.user, User)
         try:
             profile.count_guess(request.user)
+            form = self.get_form()
+            with turn():
+                good = form.is_valid()
+            return self.form_valid(form) if good else self.form_invalid(form)
         except TooMany as refused:
             context = self.get_context_data(form=self.get_form_class()(request.user), later=refused.detail)
             return self.render_to_response(context, status=429, headers=retry_after(refused))
-        return super().post(request, *args, **kwargs)
 
     def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
         """Change it and say so."""
         user = form.user
         assert isinstance(user, User)
-        with transaction.atomic():  # the password and its event, or neither
-            answer = super().form_valid(form)
-            sign_ins.password_changed(user)
+        try:
+            profile.replace_password(user=user, checked=user.password, new=form.cleaned_data["new_password1"])
+        except BadInput as refused:
+            form.add_error("old_password" if refused.field == "password" else "new_password1", refused.detail)
+            return self.form_invalid(form)
+        update_session_auth_hash(self.request, user)
         messages.success(self.request, "Your password is changed.")
-        return answer
+        return redirect(self.success_url)
 
     def form_invalid(self, form: PasswordChangeForm) -> HttpResponse:
         """Show what was wrong."""

@@ -41,7 +41,9 @@ def scene(n: int, curator: User, analysts: dict[str, User]) -> Scene:
         version = ingestion.load(
             path, curator=curator, name=f"{n} people", schema_text=json.dumps(people.SCHEMA), unit=PrivacyUnit()
         )
-    contract = contracts.open_contract(curator=curator, version=version, name=f"{n} people", rho_total=100 * rho.UNITS_PER_RHO)
+    contract = contracts.open_contract(
+        curator=curator, version=version, name=f"{n} people", stands=True, rho_total=100 * rho.UNITS_PER_RHO
+    )
     for analyst in analysts.values():
         memberships.add_member(
             curator=curator, contract=contract, user=analyst, role=Role.ANALYST, allotment=20 * rho.UNITS_PER_RHO

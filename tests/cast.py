@@ -97,7 +97,7 @@ def make_contract(
     version = version or make_version(people.carol, rows=rows)
     contract = contracts.open_contract(
         curator=people.carol, version=version, name=name, rho_total=rho.parse(rho_total, field="rho_total"),
-        xi=Decimal(xi), kappa=Decimal(kappa), **settings,
+        stands=True, xi=Decimal(xi), kappa=Decimal(kappa), **settings,
     )  # fmt: skip
     given = dict(allotments or {})
     for analyst in (people.alice, people.bob):

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.cache import add_never_cache_headers
 from rest_framework import serializers
-from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, NotFound
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, NotFound, PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -70,6 +70,12 @@ def curated(request: Request, uid: UUID) -> tuple[User, Contract]:
     return curator, access.contract_for(curator, uid, role=Role.CURATOR)
 
 
+def by_session(request: Request, what: str) -> None:
+    """Refuse a key (403): what pages ask the password for, or makes another way in, or more rights than a key's few days last."""
+    if request.auth is not None:
+        raise PermissionDenied(f"Sign in to {what}: a key is not enough.")
+
+
 def body_of(request: Request) -> Mapping[str, Any]:
     """The body as an object, or BadInput."""
     if not isinstance(request.data, Mapping):
@@ -82,6 +88,14 @@ def text_of(body: Mapping[str, Any], name: str, default: str | None = None) -> s
     value = body.get(name, default)
     if not isinstance(value, str):
         raise BadInput("bad_text", f"{name}: expected a text", field=name)
+    return value
+
+
+def truth_of(body: Mapping[str, Any], name: str, default: bool | None = None) -> bool:
+    """True or false, or BadInput with its field; `default` where it may be left out."""
+    value = body.get(name, default)
+    if not isinstance(value, bool):
+        raise BadInput("bad_boolean", f"{name}: expected true or false", field=name)
     return value
 
 

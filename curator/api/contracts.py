@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from accounts import access
 from accounts.models import Role
-from curator.api.base import Api, body_of, caller, curated, mark_of, only, page_of, paged, text_of
+from curator.api.base import Api, body_of, caller, curated, mark_of, only, page_of, paged, text_of, truth_of
 from curator.api.fields import Fields, epsilon
 from curator.api.shapes import ContractCardShape, ContractDetail, ContractLine, ReleaseShape
 from curator.mechanism import accounting, rho
@@ -34,6 +34,8 @@ _SETTINGS |= {
     name: serializers.CharField(required=False) for name in ("rho_total", "epsilon", *AMOUNTS[1:], *DECIMALS, "ends_on")
 }
 _SETTINGS |= {"draft": serializers.BooleanField(required=False, help_text="keep it as a draft")}
+STANDS = "to open it: true, that you know that its settings stand from then on"
+_SETTINGS |= {"stands": serializers.BooleanField(required=False, help_text=STANDS)}
 SETTINGS = inline_serializer("ContractSettings", _SETTINGS)
 
 
@@ -50,13 +52,17 @@ class Contracts(Api):
     def post(self, request: Request) -> Response:
         """Open a contract about a frozen version of a dataset, or with `draft` keep one (curators).
 
-        The total is `rho_total`, or `epsilon` at `delta`.
+        Who opens it says with `stands` that they know that its settings stand. The total is `rho_total`, or `epsilon` at `delta`.
         """
         curator = access.require_site_role(caller(request), Role.CURATOR)
-        body = only(body_of(request), *MEMBERS, "draft")
+        body = only(body_of(request), *MEMBERS, "draft", "stands")
         version = access.version_for(curator, text_of(body, "version"))
-        make = contracts.draft if body.get("draft") is True else contracts.open_contract
-        made = make(curator=curator, version=version, name=text_of(body, "name"), **chosen(body))
+        name, settings = text_of(body, "name"), chosen(body)
+        if body.get("draft") is True:
+            made = contracts.draft(curator=curator, version=version, name=name, **settings)
+        else:
+            stands = truth_of(body, "stands", False)
+            made = contracts.open_contract(curator=curator, version=version, name=name, stands=stands, **settings)
         return Response(ContractLine(made).data, status=201)
 
 

@@ -21,7 +21,6 @@ from rest_framework.response import Response
 
 from accounts import invitations, profile, resets, sign_ins, throttles
 from accounts.forms import SignInForm
-from accounts.hashing import turn
 from accounts.models import Invitation, Role, User
 from curator.api.base import Api, body_of, only, text_of
 from curator.api.fields import Fields, RhoField
@@ -120,12 +119,8 @@ class SignIn(OpenDoor):
         """Begin a session by user name and password, counted and slowed as on the page."""
         body = only(body_of(request), "username", "password")
         typed = {name: text_of(body, name) for name in ("username", "password")}
-        throttles.check("sign-in", client_network(request._request), settings.SIGN_IN_RATE)
-        with turn():
-            form = SignInForm(request._request, typed)
-            good = form.is_valid()
-        if not good:
-            sign_ins.failed(typed["username"][:150])
+        form = sign_ins.tried(request._request, typed)
+        if not form.is_valid():
             raise BadInput("wrong_password", str(SignInForm.error_messages["invalid_login"]))
         user = form.get_user()
         assert isinstance(user, User)

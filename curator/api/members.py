@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from accounts import access, invitations
 from accounts.models import Role
 from accounts.services import person
-from curator.api.base import Api, body_of, caller, curated, only, text_of
+from curator.api.base import Api, body_of, by_session, caller, curated, only, text_of
 from curator.api.fields import Fields, RhoField, TextField
 from curator.api.shapes import Shape
 from curator.mechanism import rho
@@ -86,10 +86,12 @@ class Members(Api):
         responses={201: REMOVED},
     )
     def post(self, request: Request, uid: UUID) -> Response:
-        """Give a person a place: for an analyst with an `allotment` (null: no limit of their own) (curators)."""
+        """Give a person a place: an analyst with an `allotment` (null: no limit of their own), others by session (curators)."""
         curator, found = curated(request, uid)
         body = only(body_of(request), "username", "role", "allotment", "reason")
         user, role = person(text_of(body, "username")), text_of(body, "role")
+        if role != Role.ANALYST:
+            by_session(request, "add a curator or an auditor")
         if role == Role.ANALYST and "allotment" not in body:
             raise BadInput("bad_number", "allotment: expected an amount of rho, or null for no limit", field="allotment")
         allotment = None if body.get("allotment") is None else rho.parse(body["allotment"], field="allotment")
@@ -118,6 +120,8 @@ class Removal(Api):
         curator, found = curated(request, uid)
         body = only(body_of(request), "username", "role", "reason")
         user, role = person(text_of(body, "username")), text_of(body, "role")
+        if role != Role.ANALYST:
+            by_session(request, "add a curator or an auditor")
         memberships.remove_member(curator=curator, contract=found, user=user, role=role, reason=text_of(body, "reason", ""))
         return Response({"username": user.username, "role": role})
 
@@ -179,8 +183,9 @@ class Invitations(Api):
 
     @extend_schema(request=INVITATION, responses={201: NewInvitationShape})
     def post(self, request: Request, uid: UUID) -> Response:
-        """Invite somebody: an analyst with an `allotment` (null: no limit of their own); the link is shown once (curators)."""
+        """Invite somebody: an analyst with an `allotment` (null: no limit); the link is shown once (curators, by session)."""
         curator, found = curated(request, uid)
+        by_session(request, "invite somebody")
         body = only(body_of(request), "role", "allotment", "email", "days")
         role, days = text_of(body, "role"), body.get("days", invitations.USUAL_DAYS)
         if role == Role.ANALYST and "allotment" not in body:

@@ -6,13 +6,12 @@ from typing import Any
 from django.contrib.auth import logout, update_session_auth_hash
 from drf_spectacular.utils import extend_schema, extend_schema_field, inline_serializer
 from rest_framework import serializers
-from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts import access, profile, services
 from accounts.models import Role
-from curator.api.base import Api, body_of, caller, mark_of, only, page_of, paged, param, text_of
+from curator.api.base import Api, body_of, by_session, caller, mark_of, only, page_of, paged, param, text_of
 from curator.mechanism.errors import BadInput
 from curator.selectors import notices as reads
 from curator.selectors.notices import NoticeLine
@@ -113,7 +112,7 @@ class People(Api):
     def post(self, request: Request) -> Response:
         """Make an account; the password is drawn and shown once (curators, by session)."""
         by = access.require_site_role(caller(request), Role.CURATOR)
-        _by_session(request, "make an account")
+        by_session(request, "make an account")
         body = only(body_of(request), "username", "roles", "email")
         made = services.create_user(
             username=text_of(body, "username"), roles=_roles(body), email=text_of(body, "email", ""), by=by
@@ -126,9 +125,10 @@ class Roles(Api):
 
     @extend_schema(request=inline_serializer("PersonRoles", {"roles": ROLES}), responses=CHANGED)
     def post(self, request: Request, username: str) -> Response:
-        """Give somebody else exactly these roles on the site (curators)."""
+        """Give somebody else exactly these roles on the site (curators, by session)."""
         by = caller(request)
         user = access.user_for(by, username)
+        by_session(request, "change somebody's roles")
         changed = services.set_roles(by=by, user=user, roles=_roles(only(body_of(request), "roles")))
         return Response({"username": changed.username, "roles": changed.roles, "active": changed.is_active})
 
@@ -150,10 +150,12 @@ class Reactivate(Api):
 
     @extend_schema(request=None, responses=CHANGED)
     def post(self, request: Request, username: str) -> Response:
-        """Switch somebody else's account on again, with the password, e-mail address and roles it had (curators)."""
+        """Switch somebody else's account on again, with the password, e-mail address and roles it had (curators, by session)."""
         by = caller(request)
+        user = access.user_for(by, username)
+        by_session(request, "switch an account on")
         only(body_of(request))
-        changed = services.reactivate(by=by, user=access.user_for(by, username))
+        changed = services.reactivate(by=by, user=user)
         return Response({"username": changed.username, "roles": changed.roles, "active": changed.is_active})
 
 
@@ -170,13 +172,14 @@ class Account(Api):
     @extend_schema(request=CHANGES, responses=ACCOUNT)
     def patch(self, request: Request) -> Response:
         """Whether notices come by mail too; or, in a session and with the password, another mail address ("" for none)."""
-        body = only(body_of(request), "mail_notices", "email", "password")
+        body, user = only(body_of(request), "mail_notices", "email", "password"), caller(request)
+        notices = _truth(body) if "mail_notices" in body or "email" not in body else None
         if "email" in body:
-            _by_session(request, "change your mail address")
+            by_session(request, "change your mail address")
             email, password = text_of(body, "email").strip(), text_of(body, "password")
-            profile.set_email(user=caller(request), email=email, password=password)
-        if "mail_notices" in body or "email" not in body:
-            profile.set_mail(user=caller(request), notices=_truth(body))
+            profile.set_email(user=user, email=email, password=password, notices=notices)
+        elif notices is not None:
+            profile.set_mail(user=user, notices=notices)
         return self.get(request)
 
 
@@ -186,7 +189,7 @@ class Password(Api):
     @extend_schema(request=PASSWORDS, responses={204: None})
     def post(self, request: Request) -> Response:
         """Another password, for whoever knows the one there is (by session); this session goes on, others end."""
-        _by_session(request, "change your password")
+        by_session(request, "change your password")
         body = only(body_of(request), "password", "new_password")
         profile.set_password(user=caller(request), password=text_of(body, "password"), new=text_of(body, "new_password"))
         update_session_auth_hash(request._request, caller(request))
@@ -199,7 +202,7 @@ class SignOut(Api):
     @extend_schema(request=None, responses={204: None})
     def post(self, request: Request) -> Response:
         """End this session (a key is ended at `tokens/{id}/revoke/`)."""
-        _by_session(request, "sign out")
+        by_session(request, "sign out")
         logout(request._request)
         return Response(status=204)
 
@@ -221,12 +224,6 @@ class NoticesSeen(Api):
         """I have seen them all."""
         notices.seen(caller(request))
         return Response({"unseen": 0})
-
-
-def _by_session(request: Request, what: str) -> None:
-    """Refuse a key: what the pages ask the password for, or what makes another way in, is for a person who signed in."""
-    if request.auth is not None:
-        raise PermissionDenied(f"Sign in to {what}: a key is not enough.")
 
 
 def _truth(body: Mapping[str, Any]) -> bool:

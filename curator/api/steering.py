@@ -9,8 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts import access
-from curator.api.base import Api, body_of, caller, curated, only, text_of
-from curator.api.contracts import day_of
+from curator.api.base import Api, body_of, caller, curated, only, text_of, truth_of
+from curator.api.contracts import STANDS, day_of
 from curator.api.fields import RhoField, TextField
 from curator.api.shapes import ContractLine
 from curator.mechanism import rho
@@ -36,15 +36,22 @@ class State(Api):
     """`contracts/{id}/state/`"""
 
     @extend_schema(
-        request=inline_serializer("ContractState", {"state": serializers.CharField(), "reason": serializers.CharField()}),
+        request=inline_serializer(
+            "ContractState",
+            {
+                "state": serializers.CharField(),
+                "reason": serializers.CharField(required=False, help_text="save for opening a draft"),
+                "stands": serializers.BooleanField(required=False, help_text=STANDS),
+            },
+        ),
         responses=ContractLine,
     )
     def post(self, request: Request, uid: UUID) -> Response:
-        """Freeze, reopen, close or (a draft) open or discard a contract, with a reason save for opening a draft (curators)."""
+        """Freeze, reopen, close or discard a contract with a `reason`; open a draft, saying that `stands` (curators)."""
         curator, found = curated(request, uid)
-        body = only(body_of(request), "state", "reason")
+        body = only(body_of(request), "state", "reason", "stands")
         if found.state == Row.State.DRAFT and body.get("state") == Row.State.OPEN:
-            return _contract(contracts.open_draft(curator=curator, contract=found))
+            return _contract(contracts.open_draft(curator=curator, contract=found, stands=truth_of(body, "stands", False)))
         state = text_of(body, "state")
         if state not in MOVES:
             raise BadInput("bad_state", f"state: expected one of {', '.join(MOVES)}", field="state")

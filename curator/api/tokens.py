@@ -4,13 +4,12 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema, inline_serializer
 from rest_framework import serializers
-from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts import tokens
 from accounts.models import ApiToken
-from curator.api.base import Api, body_of, caller, only, text_of
+from curator.api.base import Api, body_of, by_session, caller, only, text_of
 from curator.mechanism.errors import BadInput
 
 
@@ -48,8 +47,7 @@ class Tokens(Api):
     @extend_schema(request=NEW, responses={201: NewTokenShape})
     def post(self, request: Request) -> Response:
         """Make a key; only a session can, so that a key never begets another."""
-        if request.auth is not None:
-            raise PermissionDenied("Sign in to make a key.")
+        by_session(request, "make a key")
         body = only(body_of(request), "name", "scope", "days")
         days = body.get("days", 90)
         if isinstance(days, bool) or not isinstance(days, int):

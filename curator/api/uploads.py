@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts import access
-from curator.api.base import Api, body_of, caller, curated, mark_of, only, page_of, paged, text_of
+from curator.api.base import Api, body_of, caller, curated, mark_of, only, page_of, paged, text_of, truth_of
 from curator.api.datasets import UNIT, unit_of
 from curator.api.fields import Fields, TextField
 from curator.api.parsers import SchemaParser
@@ -209,8 +209,8 @@ class Reading(Api):
         found = access.upload_for(caller(request), uid)
         body = only(body_of(request), "delimiter", "decimal_comma", "acknowledged")
         delimiter = text_of(body, "delimiter") if "delimiter" in body else None
-        comma = _truth(body, "decimal_comma") if "decimal_comma" in body else None
-        known = _truth(body, "acknowledged") if "acknowledged" in body else False
+        comma = truth_of(body, "decimal_comma") if "decimal_comma" in body else None
+        known = truth_of(body, "acknowledged", False)
         read = uploads.read_again(
             curator=caller(request), upload=found, delimiter=delimiter, decimal_comma=comma, acknowledged=known
         )
@@ -227,7 +227,7 @@ class Suggestions(Api):
         body = only(body_of(request), "columns", "acknowledged")
         names = _names(body.get("columns"), "columns")
         asked = uploads.ask_for_suggestions(
-            curator=caller(request), upload=found, columns=names, acknowledged=_truth(body, "acknowledged")
+            curator=caller(request), upload=found, columns=names, acknowledged=truth_of(body, "acknowledged")
         )
         return _shown(asked, 202)
 
@@ -265,7 +265,7 @@ class Overlap(Api):
         curator = caller(request)
         body = only(body_of(request), "other", "same_people", "reason")
         version, other = access.version_for(curator, uid), access.version_for(curator, text_of(body, "other"))
-        same = _truth(body, "same_people")
+        same = truth_of(body, "same_people")
         datasets.declare_overlap(curator=curator, version=version, other=other, same_people=same, reason=text_of(body, "reason"))
         return Response(status=204)
 
@@ -286,11 +286,4 @@ class Use(Api):
 def _names(value: object, field: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise BadInput("bad_names", f"{field}: expected a list of names", field=field)
-    return value
-
-
-def _truth(body: Mapping[str, Any], name: str) -> bool:
-    value = body.get(name)
-    if not isinstance(value, bool):
-        raise BadInput("bad_boolean", f"{name}: expected true or false", field=name)
     return value

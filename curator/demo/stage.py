@@ -56,6 +56,7 @@ def contract(cast: Cast) -> Contract:
         curator=carol,
         version=_version(carol),
         name=CONTRACT,
+        stands=True,
         rho_total=rho.parse("0.12", field="rho_total"),
         kappa=Decimal("0.05"),
     )

@@ -60,8 +60,10 @@ def change_draft(*, curator: User, contract: Contract, version: DatasetVersion, 
     return row
 
 
-def open_draft(*, curator: User, contract: Contract) -> Contract:
-    """Open a draft: from now on its settings stand, save a raise, the end date and the version."""
+def open_draft(*, curator: User, contract: Contract, stands: bool) -> Contract:
+    """Open a draft: from now on its settings stand, save a raise, the end date and the version; `stands`: the curator knows."""
+    if not stands:
+        raise BadInput("not_acknowledged", "stands: say that you know that the settings stand once it is open", field="stands")
     with transaction.atomic():
         row = locked_for(curator, contract, State.DRAFT)
         contract_settings.check_end(row.ends_on)
@@ -72,10 +74,11 @@ def open_draft(*, curator: User, contract: Contract) -> Contract:
     return row
 
 
-def open_contract(*, curator: User, version: DatasetVersion, name: str, **chosen: Unpack[Chosen]) -> Contract:
+def open_contract(*, curator: User, version: DatasetVersion, name: str, stands: bool, **chosen: Unpack[Chosen]) -> Contract:
     """Draft a contract and open it at once."""
     with transaction.atomic():
-        return open_draft(curator=curator, contract=draft(curator=curator, version=version, name=name, **chosen))
+        made = draft(curator=curator, version=version, name=name, **chosen)
+        return open_draft(curator=curator, contract=made, stands=stands)
 
 
 def freeze(*, curator: User, contract: Contract, reason: str) -> Contract:

@@ -107,7 +107,7 @@ def test_a_draft_is_seen_by_those_who_make_it(story: Story) -> None:
     assert access.contract_for(people.carol, draft.uid) == draft
     with pytest.raises(NotYours):
         access.contract_for(people.alice, draft.uid)
-    contracts.open_draft(curator=people.carol, contract=draft)
+    contracts.open_draft(curator=people.carol, contract=draft, stands=True)
     assert access.contract_for(people.alice, draft.uid) == draft
 
 

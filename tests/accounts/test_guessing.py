@@ -5,15 +5,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from urllib.parse import urlsplit
 
 import pytest
 from django.contrib.auth.hashers import Argon2PasswordHasher
+from django.db import connection
 from django.http import HttpResponseBase
 from django.test import Client, override_settings
+from django.test.client import MULTIPART_CONTENT
 
 from accounts import hashing as hashing_turns
-from accounts import throttles
+from accounts import invitations, resets, throttles
 from accounts.models import User
+from tests.cast import cast, make_contract, make_version
 from tests.fixtures.figures import Figure
 from tests.worker.scene import at_once
 
@@ -149,6 +153,41 @@ def test_a_refused_try_says_when_and_keeps_nothing_that_was_typed(alice: User) -
     page = getattr(answer, "content", b"").decode()
     assert "try again in" in page
     assert PASSWORD not in page
+
+
+def test_newcomers_and_new_passwords_wait_for_a_turn_too_and_hold_no_row_meanwhile(
+    hashing: Hashing, monkeypatch: pytest.MonkeyPatch, db: None
+) -> None:
+    people = cast()
+    contract = make_contract(people, version=make_version(people.carol))
+    secret = invitations.invite(curator=people.carol, contract=contract, role="analyst")[1]
+    people.alice.set_password(PASSWORD)
+    people.alice.save()
+    uid, token = urlsplit(resets._link(people.alice)).path.strip("/").split("/")[-2:]
+    locked = []
+    encode = Argon2PasswordHasher.encode
+
+    def encoded(self: Argon2PasswordHasher, password: str, salt: str) -> str:
+        locked.append(connection.in_atomic_block)
+        return str(encode(self, password, salt))
+
+    monkeypatch.setattr(Argon2PasswordHasher, "encode", encoded)
+    monkeypatch.setattr(hashing_turns, "PATIENCE", 0.01)
+    doors = {
+        "/api/v1/invitations/join/": {"secret": secret, "username": "nina", "password": PASSWORD},
+        f"/invitation/{secret}/": {"username": "nina", "password": PASSWORD, "repeated": PASSWORD},
+        "/api/v1/password/new/": {"uid": uid, "token": token, "new_password": f"{PASSWORD} again"},
+    }
+
+    def knock(path: str) -> HttpResponseBase:
+        return Client().post(path, doors[path], "application/json" if "/api/" in path else MULTIPART_CONTENT)
+
+    with hashing_turns.turn(), hashing_turns.turn():
+        refused = [knock(path) for path in doors]
+    assert [(each.status_code, each.headers.get("Retry-After")) for each in refused] == [(429, "5")] * 3
+    assert locked == []
+    assert [knock(path).status_code for path in doors] == [201, 404, 204], "the link works once"
+    assert locked == [False, False]
 
 
 def test_with_every_turn_taken_the_next_one_is_told_so(alice: User, hashing: Hashing, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,23 +2,27 @@
 
 import json
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from io import StringIO
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from django.contrib.auth import authenticate
+from django.contrib.auth.tokens import default_token_generator
 from django.core.management import CommandError, call_command
-from django.db import connection, transaction
-from django.test import RequestFactory
+from django.db import connection
+from django.test import Client, RequestFactory
 
-from accounts import resets, services, tokens
+from accounts import hashing, profile, resets, services, tokens
 from accounts.models import User
 from curator.mechanism.errors import BadInput, Conflict, NotYours, Refused
 from curator.models import AuditEvent
 from tests.cast import Cast, cast
 
-GOOD = "correct horse battery"
+GOOD, OTHER = "correct horse battery", "battery staple correct"
 
 
 @pytest.fixture
@@ -98,9 +102,44 @@ def test_whoever_is_switched_off_or_sets_a_new_password_by_mail_goes_on_by_no_ol
     assert tokens.holder(first) is None
     second = tokens.issue(user=people.alice, name="notebook", scope="ask", days=1)[1]
     assert tokens.holder(second) is not None
-    with transaction.atomic():
-        resets.finished(people.alice)
+    resets.set_for(people.alice, token=default_token_generator.make_token(people.alice), password=GOOD)
     assert tokens.holder(second) is None
+
+
+def test_a_link_mailed_before_an_account_was_switched_off_sets_no_password(people: Cast) -> None:
+    people.alice.set_password(GOOD)
+    people.alice.save()
+    path = urlsplit(resets._link(people.alice)).path
+    uid, token = path.strip("/").split("/")[-2:]
+    page = Client()
+    form = str(page.get(path).headers["Location"])
+    services.deactivate(by=people.carol, user=people.alice)
+    with pytest.raises(NotYours):
+        resets.set_new(uid=uid, token=token, password=OTHER)
+    with pytest.raises(NotYours):
+        resets.set_for(people.alice, token=token, password=OTHER)  # loaded before
+    page.post(form, {"new_password1": OTHER, "new_password2": OTHER})
+    services.reactivate(by=people.carol, user=people.alice)
+    assert User.objects.get(pk=people.alice.pk).check_password(GOOD)
+    resets.set_new(uid=uid, token=token, password=OTHER)
+    assert User.objects.get(pk=people.alice.pk).check_password(OTHER)
+
+
+def test_an_old_password_is_no_password_however_long_ago_the_row_was_loaded(people: Cast) -> None:
+    people.alice.set_password(GOOD)
+    people.alice.save()
+    loaded = User.objects.get(pk=people.alice.pk)
+    profile.set_password(user=people.alice, password=GOOD, new=OTHER)
+    late: list[Callable[[], None]] = [
+        partial(profile.set_password, user=loaded, password=GOOD, new="another one of hers 8"),
+        partial(profile.set_email, user=loaded, email="x@example.org", password=GOOD),
+    ]
+    for change in late:
+        with pytest.raises(BadInput) as refusal:
+            change()
+        assert refusal.value.code == "wrong_password"
+    now = User.objects.get(pk=people.alice.pk)
+    assert (now.check_password(OTHER), now.email) == (True, loaded.email)
 
 
 def test_the_command_line_switches_on_again_with_another_password(people: Cast) -> None:
@@ -149,7 +188,8 @@ def test_the_command_prints_a_password_it_drew_and_refuses_with_a_sentence(db: N
     assert User.objects.get(username="gina").check_password(GOOD)
 
 
-def test_two_people_of_one_name_cannot_be_made_at_once(db: None) -> None:
+def test_two_people_of_one_name_cannot_be_made_at_once(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hashing, "PATIENCE", 60.0)  # each gets a turn, however busy the machine
     start = threading.Barrier(6)
 
     def make(name: str) -> str:

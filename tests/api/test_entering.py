@@ -132,7 +132,9 @@ def test_guesses_are_recorded_counted_and_stopped_as_on_the_page(stranger: Calle
     guesses = [stranger.post("session/", {"username": "alice", "password": f"guess {i}"}) for i in range(11)]
     assert [status for status, _ in guesses] == [400] * 9 + [429] * 2
     assert {told["code"] for _, told in guesses} == {"wrong_password", "too_many_requests"}
-    assert Client().post("/sign-in/", {"username": "alice", "password": GOOD}).status_code == 429
+    body = {"username": "alice", "password": GOOD}
+    page, again = Client().post("/sign-in/", body), Client().post("/api/v1/session/", body, "application/json")
+    assert [(each.status_code, each.headers["Retry-After"]) for each in (page, again)] == [(429, "900")] * 2
     elsewhere = Caller(Client(REMOTE_ADDR="192.0.2.7"))
     assert elsewhere.post("session/", {"username": "alice", "password": GOOD})[0] == 200
 
@@ -155,6 +157,11 @@ def test_alice_changes_her_address_and_password_by_session_and_not_by_key(known:
     assert alice.call("PATCH", "account/", address)[1]["email"] == "a@example.org"
     assert alice.post("account/password/", {**words, "password": "wrong"})[1]["field"] == "password"
     assert alice.post("account/password/", {**words, "new_password": "alice"})[1]["field"] == "new_password"
+    both = {"email": "b@example.org", "password": GOOD, "mail_notices": "yes"}
+    assert alice.call("PATCH", "account/", both)[1]["field"] == "mail_notices"
+    assert (alice.get("account/")["email"], alice.get("account/")["mail_notices"]) == ("a@example.org", known.mail_notices)
+    told = alice.call("PATCH", "account/", {**both, "mail_notices": not known.mail_notices})[1]
+    assert (told["email"], told["mail_notices"]) == ("b@example.org", not known.mail_notices)
     elsewhere = caller_for(known)
     assert alice.client.post("/api/v1/account/password/", words, "application/json").status_code == 204
     assert User.objects.get(pk=known.pk).check_password(BETTER)

@@ -47,13 +47,18 @@ def contract(people: Cast) -> Contract:
     return make_contract(people, rows=ROWS, allotments={"alice": "0.5", "bob": "0.05"})
 
 
-def program_of(user: User, site: str) -> Program:
-    """Somebody signs in by their password, makes a key, and leaves it to a program."""
+def by_session(user: User, site: str) -> Program:
+    """Somebody signs in by their password."""
     user.set_password(PASSWORD)
     user.save()
     person = Program(site)
     person.sign_in(user.username, PASSWORD)
-    return person.with_key()
+    return person
+
+
+def program_of(user: User, site: str) -> Program:
+    """Somebody signs in, makes a key, and leaves it to a program."""
+    return by_session(user, site).with_key()
 
 
 def answered(program: Program, contract: str, body: dict[str, Any], *, once: str) -> Any:
@@ -65,7 +70,7 @@ def answered(program: Program, contract: str, body: dict[str, Any], *, once: str
 def test_nina_joins_by_an_invitation_asks_and_pays_only_the_difference(
     site: str, worker: Worker, people: Cast, contract: Contract
 ) -> None:
-    carol = program_of(people.carol, site)
+    carol = by_session(people.carol, site)
     link = carol.post(f"contracts/{contract.uid}/invitations/", {"role": "analyst", "allotment": "0.1"})["link"]
     newcomer, secret = Program(site), link.rstrip("/").rpartition("/")[2]
     offer = newcomer.post("invitations/look/", {"secret": secret})
@@ -113,7 +118,7 @@ def test_carol_takes_a_messy_file_to_a_first_answer(site: str, worker: Worker, p
     assert carol.post("contracts/preview/", settings)["buys"].startswith("about")
     draft = carol.post("contracts/", {**settings, "draft": True})
     inside = f"contracts/{draft['id']}/"
-    assert (draft["state"], carol.post(f"{inside}state/", {"state": "open"})["state"]) == ("draft", "open")
+    assert (draft["state"], carol.post(f"{inside}state/", {"state": "open", "stands": True})["state"]) == ("draft", "open")
     carol.post(f"{inside}members/", {"username": "alice", "role": "analyst", "allotment": "0.2"})
     alice = program_of(people.alice, site)
     women = {"where": {"column": "sex", "equals": "F"}, "accuracy": {"within": 10}}

@@ -49,10 +49,24 @@ def test_a_draft_is_priced_kept_changed_and_opened(carol: Caller, people: Cast) 
     both = {**body, "rho_total": "1"}
     assert carol.call("PUT", path, both)[1]["field"] == "rho_total"
     assert carol.call("PUT", path, {**body, "epsilon": "4"})[0] == 200
-    assert carol.post(f"{path}state/", {"state": "open"})[1]["state"] == "open"
+    assert carol.post(f"{path}state/", {"state": "open", "stands": True})[1]["state"] == "open"
     assert carol.call("PUT", path, body)[1]["code"] == "contract_not_open"
     assert carol.post(f"{path}end-date/", {"ends_on": "2020-01-01"})[1]["field"] == "ends_on"
     assert carol.post(f"{path}end-date/", {"ends_on": None})[0] == 200
+
+
+def test_nothing_opens_before_its_curator_says_that_its_settings_stand(carol: Caller, people: Cast) -> None:
+    body = {"version": str(make_version(people.carol).uid), "name": "Survey", "rho_total": "1"}
+    for wrong in ({}, {"stands": False}):
+        assert carol.post("contracts/", {**body, **wrong})[1]["code"] == "not_acknowledged"
+    assert carol.post("contracts/", {**body, "stands": "yes"})[1]["field"] == "stands"
+    assert not Contract.objects.exists()
+    path = f"contracts/{carol.post('contracts/', {**body, 'draft': True})[1]['id']}/state/"
+    unsaid: tuple[dict[str, object], ...] = ({}, {"stands": False}, {"stands": "yes"})
+    for more in unsaid:
+        status, told = carol.post(path, {"state": "open", **more})
+        assert (status, told["field"], Contract.objects.get().state) == (400, "stands", "draft")
+    assert carol.post("contracts/", {**body, "name": "Another", "stands": True})[1]["state"] == "open"
 
 
 def test_a_raise_is_proposed_by_one_and_approved_by_another(carol: Caller, contract: Contract) -> None:
@@ -100,6 +114,24 @@ def test_notices_and_their_mail(alice: Caller, contract: Contract) -> None:
     assert alice.get("account/")["unseen"] == 0
     assert alice.call("PATCH", "account/", {"mail_notices": False})[1]["mail_notices"] is False
     assert alice.call("PATCH", "account/", {"mail_notices": "no"})[1]["field"] == "mail_notices"
+
+
+def test_a_key_of_carols_makes_nobody_a_curator(carol: Caller, people: Cast, contract: Contract) -> None:
+    """Whoever finds a key of a few days must not stay for longer than it."""
+    secret = carol.post("tokens/", {"name": "x", "scope": "ask"})[1]["secret"]
+    program = Caller(Client(headers={"Authorization": f"Bearer {secret}"}))
+    carol.post("people/dora/deactivate/", {})
+    places, members = f"contracts/{contract.uid}/invitations/", f"contracts/{contract.uid}/members/"
+    tried: list[tuple[str, dict[str, object]]] = [
+        (places, {"role": "curator"}), (places, {"role": "auditor"}), (places, {"role": "analyst", "allotment": "0.1"}),
+        (members, {"username": "bob", "role": "curator"}), (members, {"username": "bob", "role": "auditor"}),
+        ("people/bob/roles/", {"roles": ["analyst", "curator"]}), ("people/dora/reactivate/", {}),
+    ]  # fmt: skip
+    for path, body in tried:
+        status, told = program.post(path, body)
+        assert (status, told["code"], "a key is not enough" in told["detail"]) == (403, "forbidden", True), path
+    assert program.get(places) == []
+    assert (User.objects.get(username="bob").roles, User.objects.get(username="dora").is_active) == (["analyst"], False)
 
 
 @pytest.mark.parametrize("path", ["people/", "tokens/"])

@@ -77,7 +77,7 @@ def open_contract(cast: Cast, folder: Path) -> Contract:
     path = people.write(N, folder / "people.parquet")
     schema = json.dumps(people.SCHEMA)
     version = ingestion.load(path, curator=cast.carol, name="people", schema_text=schema, unit=PrivacyUnit())
-    return contracts.open_contract(curator=cast.carol, version=version, name="W", rho_total=rho.UNITS_PER_RHO)
+    return contracts.open_contract(curator=cast.carol, version=version, name="W", stands=True, rho_total=rho.UNITS_PER_RHO)
 
 
 def wait_for_all(contract: Contract) -> None:

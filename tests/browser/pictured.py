@@ -85,6 +85,7 @@ def files(people: Cast) -> tuple[Upload, Upload]:
     for column in (sexes, incomes):
         uploads.declare(curator=people.carol, upload=described, column=column)
     uploads.ask_for_suggestions(curator=people.carol, upload=described, columns=["born"], acknowledged=True)
+    uploads.read_again(curator=people.carol, upload=served(described), acknowledged=True)
     return served(described), sent(people.carol, "age;;age\n1;2;3\n", dataset=described.dataset)
 
 

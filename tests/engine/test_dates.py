@@ -105,3 +105,17 @@ def test_questions_and_bounds_are_in_iso_whatever_the_file_does() -> None:
         column.encode_literal("03.04.2020")
     with pytest.raises(Refused, match="YYYY-MM-DD"):
         declared(date_format="dd.mm.yyyy", low="01.01.2020")
+
+
+def test_each_distinct_text_is_tried_as_a_date_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[str] = []
+
+    def counted(text: str) -> tuple[str, ...]:
+        tried.append(text)
+        return forms_of(text)
+
+    monkeypatch.setattr("curator.engine.shapes.forms_of", counted)
+    path = tmp_path / "days.csv"
+    path.write_text("day\n31.01.1970\n31.01.1970\n1970-01-31\nnever\n")
+    assert describe(path).description.shapes["day"] == {"dated": 2, "date": 1, "text": 1}
+    assert sorted(tried) == ["1970-01-31", "31.01.1970", "never"]

@@ -45,7 +45,7 @@ def test_a_setting_out_of_its_limits_is_refused_with_its_field_and_leaves_no_row
     version = make_version(people.carol)
     chosen: dict[str, Any] = {"rho_total": RHO, field: value}
     with pytest.raises(BadInput) as refusal:
-        contracts.open_contract(curator=people.carol, version=version, name="x", **chosen)
+        contracts.open_contract(curator=people.carol, version=version, name="x", stands=True, **chosen)
     assert refusal.value.field == field
     assert not Contract.objects.exists() and not AuditEvent.objects.exists()
 
@@ -86,7 +86,7 @@ def test_a_draft_can_change_and_an_open_contract_cannot(people: Cast) -> None:
     contracts.change_draft(
         curator=people.carol, contract=contract, version=version, name="y", rho_total=RHO // 2, xi=Decimal("0.5")
     )
-    opened = contracts.open_draft(curator=people.carol, contract=contract)
+    opened = contracts.open_draft(curator=people.carol, contract=contract, stands=True)
     assert (opened.name, opened.rho_total, opened.rho_est) == ("y", RHO // 2, RHO // 4)
     with pytest.raises(Conflict):
         contracts.change_draft(curator=people.carol, contract=contract, version=version, name="z", rho_total=RHO)

@@ -129,7 +129,7 @@ def test_the_same_records_again_are_pointed_out(dataset: Dataset, people: Cast) 
     datasets.declare_overlap(
         curator=people.carol, version=again.version, other=first.version, same_people=True, reason="Sent twice."
     )
-    assert contracts.open_contract(curator=people.carol, version=again.version, **TERMS).state == "open"
+    assert contracts.open_contract(curator=people.carol, version=again.version, stands=True, **TERMS).state == "open"
     assert datasets.overlap_declared(again.version)
     assert not datasets.overlap_declared(first.version)
 
@@ -143,7 +143,7 @@ def no_contract_before_it_is_said(people: Cast, first: DatasetVersion, again: Da
     ]
     codes = [refused_with(each) for each in tries]
     Contract.objects.filter(pk=draft.pk).update(version=again)
-    codes.append(refused_with(lambda: contracts.open_draft(curator=people.carol, contract=draft)))
+    codes.append(refused_with(lambda: contracts.open_draft(curator=people.carol, contract=draft, stands=True)))
     assert codes == ["overlap_undeclared"] * 3
     contracts.close(curator=people.carol, contract=draft, reason="Tried only")
 

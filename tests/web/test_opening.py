@@ -26,11 +26,22 @@ def test_nothing_opens_before_she_says_that_she_knows_it_stands(carol: Client, p
     assert carol.post("/contracts/new/", form | {"do": "draft"}).status_code == 303
     draft = Contract.objects.get()
     assert carol.post(f"/contracts/{draft.uid}/edit/", form).status_code == 400
+    control = f"/contracts/{draft.uid}/control/"
+    refused = carol.post(control, {"do": "open"})
+    assert (refused.status_code, "Tick this to open it" in text(refused)) == (400, True)
     draft.refresh_from_db()
     assert draft.state == "draft"
     assert carol.post(f"/contracts/{draft.uid}/edit/", form | {"stands": "on"}).status_code == 303
     draft.refresh_from_db()
     assert draft.state == "open"
+
+
+def test_the_control_page_asks_the_same(carol: Client, people: Cast) -> None:
+    carol.post("/contracts/new/", new_contract(version=str(make_version(people.carol).uid), do="draft", stands=""))
+    control = f"/contracts/{Contract.objects.get().uid}/control/"
+    assert "I know that these settings stand" in text(carol.get(control))
+    assert carol.post(control, {"do": "open", "stands": "on"}).status_code == 303
+    assert Contract.objects.get().state == "open"
 
 
 @pytest.mark.parametrize(("epsilon", "told"), [

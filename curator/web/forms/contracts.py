@@ -10,6 +10,8 @@ from curator.models import Contract, DatasetVersion
 from curator.services import contract_settings as limits
 from curator.web.fields import ExactField, RhoField
 
+STANDS = "I know that these settings stand once the contract is open: only the total can be raised, the last day moved."
+
 
 def date_input() -> forms.DateInput:
     """A date as browsers ask for one."""
@@ -38,10 +40,7 @@ class ContractForm(forms.Form):
     alpha = ExactField(label="α, strength of weights", initial=f"{limits.ALPHA:f}", help_text="0: all questions weigh the same.")
     beta = ExactField(label="β, instability in weights", initial=f"{limits.BETA:f}")
 
-    stands = forms.BooleanField(
-        label="I know that these settings stand once the contract is open: only the total can be raised, the last day moved.",
-        required=False,
-    )
+    stands = forms.BooleanField(label=STANDS, required=False)
 
     EXPERT = ("xi", "rho_d", "kappa", "alpha", "beta")
 

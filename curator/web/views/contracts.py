@@ -97,14 +97,19 @@ def _change(request: HttpRequest, form: ContractForm, contract: Contract, versio
     with transaction.atomic():
         changed = contracts.change_draft(curator=user, contract=contract, version=version, name=name, **chosen)
         if request.POST["do"] == "open":
-            contracts.open_draft(curator=user, contract=changed)
+            contracts.open_draft(curator=user, contract=changed, stands=form.cleaned_data["stands"])
     opened = request.POST["do"] == "open"
     messages.success(request, "The contract is open. Add the people who may ask." if opened else "The draft is changed.")
 
 
 def _make(request: HttpRequest, form: ContractForm, version: DatasetVersion) -> Contract:
-    make = contracts.open_contract if request.POST["do"] == "open" else contracts.draft
-    made = make(curator=reader(request), version=version, name=form.cleaned_data["name"], **form.chosen())
+    data, chosen = form.cleaned_data, form.chosen()
+    if request.POST["do"] == "open":
+        made = contracts.open_contract(
+            curator=reader(request), version=version, name=data["name"], stands=data["stands"], **chosen
+        )
+    else:
+        made = contracts.draft(curator=reader(request), version=version, name=data["name"], **chosen)
     opened = made.state == Contract.State.OPEN
     messages.success(request, "The contract is open. Add the people who may ask." if opened else "Kept as a draft.")
     return made

@@ -19,7 +19,7 @@ from curator.selectors.control_room import Room, control_room
 from curator.services import contracts
 from curator.services.contract_rows import LIVE
 from curator.web.charts import analysts_chart, burn_chart
-from curator.web.forms.contracts import CloseForm, ControlForm, DiscardForm, EndForm, FreezeForm, ReopenForm
+from curator.web.forms.contracts import STANDS, CloseForm, ControlForm, DiscardForm, EndForm, FreezeForm, ReopenForm
 from curator.web.pages import add_refusal, contract_page, reader
 from curator.web.problems import Problem
 from curator.web.views.ask import see_other
@@ -49,18 +49,19 @@ def control(request: HttpRequest, uid: UUID) -> HttpResponse:
         return _show(request, contract, forms)
     step = request.POST.get("do", "")
     try:
-        if told := _plain_step(step, user, contract):
+        if told := _plain_step(step, user, contract, stands="stands" in request.POST):
             messages.success(request, told)
             return see_other("control", contract.uid)
     except Refused as refused:
-        return _show(request, contract, forms, problems=[Problem("", "", refused.detail)], status=status_of(refused))
+        told = "Tick this to open it." if refused.field == "stands" else refused.detail
+        return _show(request, contract, forms, problems=[Problem("", "", told)], status=status_of(refused))
     return _form_step(step, request, user, contract, forms)
 
 
-def _plain_step(step: str, user: User, contract: Contract) -> str:
+def _plain_step(step: str, user: User, contract: Contract, *, stands: bool) -> str:
     """Buttons without a form of their own; empty where `step` is none of them."""
     if step == "open":
-        contracts.open_draft(curator=user, contract=contract)
+        contracts.open_draft(curator=user, contract=contract, stands=stands)
         return "The contract is open. Add the people who may ask."
     return ""
 
@@ -92,7 +93,7 @@ def _show(
     found, room = control_page(contract, now), room_of(contract, now)
     return contract_page(
         request, "contract/control.html", contract, here="control", status=status, control=found, forms=forms, problems=problems,
-        room=room, may_raise=contract.state in LIVE,
+        room=room, may_raise=contract.state in LIVE, stands=STANDS,
         burn_chart=burn_chart(room.burned, contract.rho_ans), analysts_chart=analysts_chart(found.analysts),
     )  # fmt: skip
 

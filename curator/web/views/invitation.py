@@ -18,7 +18,7 @@ from accounts.forms import JoinForm
 from accounts.invitations import SAYS
 from accounts.models import Invitation, Role, User
 from curator.mechanism.errors import NotYours, Refused
-from curator.refusals import status_of
+from curator.refusals import say_when, status_of
 from curator.selectors import purchases
 from curator.web.pages import add_refusal
 from curator.web.views.ask import see_other
@@ -74,7 +74,7 @@ def _join(request: HttpRequest, found: Invitation) -> HttpResponse:
         user = invitations.join_found(invitation=found, **chosen)
     except Refused as refused:
         add_refusal(form, refused)
-        return _show(request, found, form, status=status_of(refused))
+        return say_when(_show(request, found, form, status=status_of(refused)), refused)
     sign_ins.let_in(request, user)
     return _welcome(request, found, found.role)
 
