@@ -28,6 +28,7 @@ TITLES = {
     "invitation.revoked": "Invitation taken back",
     "member.added": "Member added",
     "member.removed": "Member removed",
+    "misfits.shown": "Texts that do not fit listed",
     "overlap.declared": "Overlap of data declared",
     "password.changed": "Password changed",
     "password.drawn": "Password drawn",
