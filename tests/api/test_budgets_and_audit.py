@@ -35,7 +35,7 @@ def test_bob_asks_for_more_and_carol_grants_less(people: Cast, bob: Caller, caro
 
 def test_carol_opens_a_contract_and_gives_places(people: Cast, carol: Caller, alice: Caller) -> None:
     version = make_version(people.carol)
-    body = {"version": str(version.uid), "name": "Survey", "rho_total": "0.5", "xi": "0.1", "query_cap": None}
+    body = {"version": str(version.uid), "name": "Survey", "rho_total": "0.5", "xi": "0.1", "query_cap": None, "stands": True}
     assert alice.post("contracts/", body)[0] == 404
     status, opened = carol.post("contracts/", body)
     assert status == 201, opened

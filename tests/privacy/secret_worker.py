@@ -15,7 +15,7 @@ from curator.mechanism.region import Region
 
 SECRET = "SECRET42"
 FOLDER = Path(os.environ["SECRET_FOLDER"])
-shape, look, encode, count = shapes.shape, Suggester._look, Column.encode_text, Opened.count
+counted, look, encode, count = shapes._counted, Suggester._look, Column.encode_text, Opened.count
 
 
 def _fail(where: str, text: object) -> None:
@@ -26,9 +26,9 @@ def _fail(where: str, text: object) -> None:
         os.abort()
 
 
-def _shape(text: str, *, decimal_comma: bool = False) -> str:
-    _fail("describe", text)
-    return shape(text, decimal_comma=decimal_comma)
+def _counted(tidy: str, *, decimal_comma: bool) -> str:
+    _fail("describe", tidy)
+    return counted(tidy, decimal_comma=decimal_comma)
 
 
 def _look(self: Suggester, text: str) -> None:
@@ -47,7 +47,7 @@ def _count(self: Opened, regions: Sequence[Region]) -> list[int]:
     return count(self, regions)
 
 
-shapes.shape = _shape
+shapes._counted = _counted
 Suggester._look = _look  # type: ignore[method-assign]  # what this module is for
 Column.encode_text = _encode  # type: ignore[method-assign]  # what this module is for
 Opened.count = _count  # type: ignore[method-assign]  # what this module is for
