@@ -124,8 +124,8 @@ def soaked(found: Mapping[str, Any]) -> str:
         f"{found['questions']:,} questions acknowledged, {found['answered']:,} answered; workers killed {found['worker_kills']} "
         f"times, the database {found['database_kills']} times, {found['doubled']:,} messages doubled. Questions lost "
         f"{found['lost']}, failed {found['failed']}, stuck {found['stuck']}, answers changed {found['changed']}; "
-        f"next answer after a kill: p95 "
-        f"{found['recovery_p95_s']} s (n = {found['recoveries']}); memory {found['memory_start_mb']:,} MB at the start, "
+        f"next answer after a kill: p50 {found['recovery_p50_s']} s, p95 {found['recovery_p95_s']} s "
+        f"(n = {found['recoveries']}); memory {found['memory_start_mb']:,} MB at the start, "
         f"{found['memory_end_mb']:,} MB at the end; `verify`: {found['verify']}. `make soak`"
     )
 
