@@ -1,5 +1,6 @@
 """The comparison is the replay of the record, taken on event by event, at the same cost however long the history."""
 
+import threading
 from collections.abc import Callable
 
 import pytest
@@ -13,6 +14,7 @@ from curator.selectors import comparison as reads
 from curator.selectors.answers import query_page
 from curator.selectors.stream import head_seq, stream
 from curator.services import budget_requests, contracts, execution
+from rdp_site import serving, supervisor
 from tests.cast import ROWS, Cast, cast, make_contract, units
 from tests.web.scene import ask, make_scene, within
 
@@ -102,6 +104,16 @@ def test_a_process_that_was_warmed_up_replays_nothing_when_somebody_comes(monkey
     assert reads.warm() == 1
     monkeypatch.setattr(reads, "stream", None)  # calling it again would raise
     assert reads.comparison(scene.contract)
+
+
+def test_the_web_server_warms_each_new_process_up() -> None:
+    scene = make_scene()
+    reads._kept.clear()
+    serving.post_worker_init(None)
+    for thread in [each for each in threading.enumerate() if each.name == "warm-up"]:
+        thread.join()
+    assert scene.contract.uid in reads._kept
+    assert "python:rdp_site.serving" in supervisor.web("127.0.0.1:1").command
 
 
 def test_only_one_analysts_questions_are_in_their_comparison() -> None:
